@@ -1,0 +1,84 @@
+"""Writing files so that a crash at any moment leaves a whole one, and holding locks that a crash releases (A5, A6)."""
+
+import contextlib
+import errno
+import fcntl
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from benchpipe.errors import LockHeld, UsageError
+
+_NOT_WRITABLE = {errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOSPC, errno.EDQUOT}
+
+
+def sha256(data: bytes) -> str:
+    """Lower-case hex digest, 64 characters."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def json_bytes(value: Any) -> bytes:
+    """The one form of JSON files that people diff: sorted keys, indent 1, UTF-8, final newline, no NaN."""
+    return (json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n").encode()
+
+
+def write_bytes(path: Path, data: bytes) -> bool:
+    """Replace `path` by `data` atomically. True if it changed; a file with equal bytes is left untouched.
+
+    Raises UsageError if the place can't be written (read-only, full, no rights).
+    """
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+        if path.stat().st_size == len(data) and path.read_bytes() == data:
+            return False
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", suffix=".new", delete=False) as file:
+            try:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+                os.chmod(file.name, 0o644)
+                os.replace(file.name, path)
+            except BaseException:
+                os.unlink(file.name)
+                raise
+    except OSError as error:
+        if error.errno in _NOT_WRITABLE:
+            raise UsageError(f"{path}: can't be written ({os.strerror(error.errno or 0)}); check rights and space") from error
+        raise
+    return True
+
+
+def write_json(path: Path, value: Any) -> bool:
+    """`write_bytes` of `json_bytes(value)`."""
+    return write_bytes(path, json_bytes(value))
+
+
+@contextlib.contextmanager
+def lock(path: Path, *, wait: bool = False) -> Iterator[None]:
+    """Hold an advisory lock on `path`; the kernel releases it when the process ends, however it ends.
+
+    `wait=False` raises LockHeld with the holder's process id when somebody else has it.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = open(path, "a+")  # noqa: SIM115 (closed by the with below)
+    except OSError as error:
+        if error.errno in _NOT_WRITABLE:
+            raise UsageError(f"{path}: can't be written ({os.strerror(error.errno or 0)}); check rights and space") from error
+        raise
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except BlockingIOError:
+            file.seek(0)
+            holder = file.read(100).strip() or "another process"
+            raise LockHeld(f"{path.stem} is being done already by {holder}; nothing to do here") from None
+        file.truncate(0)
+        file.write(f"process {os.getpid()}")
+        file.flush()
+        yield

@@ -1,0 +1,39 @@
+"""Fixtures that every room's tests share."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from benchpipe import demo
+from benchpipe.lab import Lab
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+SHARED = REPOSITORY.parent / "shared"
+
+
+@pytest.fixture
+def shared() -> Path:
+    """The folder of specifications and samples beside the project; tests that read it skip where it is absent."""
+    if not SHARED.is_dir():
+        pytest.skip("no ../shared beside the project")
+    return SHARED
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Lab:
+    """A fresh lab with the shipped registry and the shipped genuine jobs on four local hosts; nothing collected yet."""
+    return demo.make_lab(tmp_path / "lab")
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[[str, str], Path]:
+    """`write("a/b.yml", text)` makes a file below tmp_path, with its folders."""
+
+    def make(name: str, text: str) -> Path:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return make
