@@ -1,0 +1,108 @@
+"""What makes a rebuild small: every file of the site is a job with the digests of what it is made from.
+
+A job whose digest and file are as the manifest remembers them is not even rendered. Files that no job names any more
+are removed. The manifest is a speed-up only: without it everything is rendered, and equal bytes are left untouched.
+"""
+
+import contextlib
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from benchpipe.errors import UsageError
+from benchpipe.files import write_bytes, write_json
+
+
+@dataclass(frozen=True)
+class Job:
+    """One file of the site. `make` is called only if `inputs` differ from last time."""
+
+    path: str
+    """File below the output folder: "runs/overview/index.html"."""
+    inputs: tuple[str, ...]
+    """Digests (or short texts) of everything that `make` reads besides the code and the templates."""
+    make: Callable[[], bytes]
+
+
+@dataclass
+class BuildResult:
+    """What one build did. Paths are below the output folder."""
+
+    files: int = 0
+    written: list[str] = field(default_factory=list)
+    removed: list[str] = field(default_factory=list)
+    rendered: int = 0
+
+
+def digest_of(*parts: bytes | str) -> str:
+    """One digest of several parts, each with its border."""
+    whole = hashlib.sha256()
+    for part in parts:
+        data = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
+        whole.update(len(data).to_bytes(8, "little"))
+        whole.update(data)
+    return whole.hexdigest()
+
+
+def digest_of_files(files: Iterable[Path]) -> str:
+    """One digest of the names and bytes of files; missing ones count as absent."""
+    parts: list[bytes | str] = []
+    for file in files:
+        with contextlib.suppress(OSError):
+            parts += [file.name, file.read_bytes()]
+    return digest_of(*parts)
+
+
+def run_jobs(jobs: Iterable[Job], out: Path, manifest_file: Path, always: str) -> BuildResult:
+    """Bring `out` up to date: write what changed, remove what an earlier build wrote and no job names any more.
+
+    `always` is the digest of what every page depends on (code, templates, navigation). Raises UsageError for a folder
+    that holds something else than a site, so that a mistyped `--out` never costs a file.
+    """
+    known = _known(manifest_file, out)
+    result, now = BuildResult(), dict[str, str]()
+    for job in jobs:
+        file = out / job.path
+        now[job.path] = digest = digest_of(always, *job.inputs)
+        if known.get(job.path) == digest and file.is_file():
+            continue
+        result.rendered += 1
+        if write_bytes(file, job.make()):
+            result.written.append(job.path)
+    result.files = len(now)
+    for path in sorted(known.keys() - now.keys()):
+        if _remove(out, path):
+            result.removed.append(path)
+    if now != known:
+        write_json(manifest_file, now)
+    return result
+
+
+def _known(manifest_file: Path, out: Path) -> Mapping[str, str]:
+    """Path → digest of the last build into `out`; for a site whose manifest is lost, its files with no digest."""
+    try:
+        known = json.loads(manifest_file.read_bytes())
+        if isinstance(known, dict):
+            return known
+    except (OSError, ValueError):
+        pass
+    if not out.is_dir() or not any(out.iterdir()):
+        return {}
+    if not (out / "runs" / "overview" / "index.html").is_file():
+        raise UsageError(f"{out}: holds something that is no site of ours; give --out an empty or a new folder")
+    return {file.relative_to(out).as_posix(): "" for file in out.rglob("*") if file.is_file()}
+
+
+def _remove(out: Path, path: str) -> bool:
+    """Remove a file of an earlier build and the folders that it leaves empty."""
+    file = out / path
+    try:
+        file.unlink()
+    except OSError:
+        return False
+    with contextlib.suppress(OSError):
+        for folder in file.relative_to(out).parents:
+            (out / folder).rmdir()
+    return True
