@@ -36,6 +36,9 @@ class Problem(msgspec.Struct, frozen=True, order=True):
 
     place: Place
     message: str
+    """What is wrong and the fix, as the rest of a sentence that begins with the place."""
+    rule: str = "registry-file"
+    """Id of the rule of `checks` that it breaks."""
 
 
 class Agent(msgspec.Struct, frozen=True, kw_only=True):
@@ -144,6 +147,8 @@ class Benchmark(msgspec.Struct, frozen=True, kw_only=True):
     scenes: tuple[str, ...] = ()
     tasks: Mapping[str, Task] = {}
     """By id, in the order of the source."""
+    listed: bool = False
+    """Whether anybody lists the tasks: the file itself or the importers' cache."""
     pools: Mapping[str, Pool] = {}
     raw: Mapping[str, Any] = {}
 
@@ -219,7 +224,7 @@ class BenchRun(msgspec.Struct, frozen=True, kw_only=True):
     per_family: PerFamily | None = None
     verdict: Verdict | None = None
     """None = the default of B1: `success` with 1 where the reward has it, else `reward` with 1."""
-    task_suffixes: Mapping[str, tuple[str, ...]] = DEFAULT_TASK_SUFFIXES
+    task_suffixes: Mapping[str, tuple[str, ...]] = msgspec.field(default_factory=lambda: dict(DEFAULT_TASK_SUFFIXES))
     local: bool = False
 
     @property
@@ -247,6 +252,18 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     def shown(self) -> list[BenchRun]:
         """Bench-runs that are not hidden, default first."""
         return [run for run in self.runs.values() if not run.hidden]
+
+
+class Backfill(msgspec.Struct, frozen=True, kw_only=True):
+    """A hand-made addition to one log page (runs-system 3.8). Paths are as written."""
+
+    note: str | None = None
+    episode: str | None = None
+    """A recovered robot-call log, used only if the trial kept none."""
+    video: str | None = None
+    """A replay rendered later, used if it is a complete MP4."""
+    video_problem: str | None = None
+    """A sentence that replaces the video."""
 
 
 class Host(msgspec.Struct, frozen=True, kw_only=True):
@@ -284,7 +301,11 @@ class Public(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Registry(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything people wrote, once per command. Broken files are missing here and named in `problems`."""
+    """Everything people wrote, once per command.
+
+    A broken file counts as empty (its record has every default) and is named in `problems`. Every plan's benchmark is in
+    `benchmarks`, and every task directory template of a plan can be filled in.
+    """
 
     agents: Mapping[str, Agent] = {}
     prices: Mapping[str, Price] = {}
@@ -294,6 +315,8 @@ class Registry(msgspec.Struct, frozen=True, kw_only=True):
     public: Public = Public()
     aliases: Mapping[str, str] = {}
     """Former run id → run id."""
+    unpriced: Mapping[str, str | None] = {}
+    """Price key → `id` of entries whose numbers can't be read (their fault is in `problems`)."""
     problems: tuple[Problem, ...] = ()
 
     def bench_runs(self, *, benchmarks: set[str] | None = None, runs: set[str] | None = None) -> list[BenchRun]:

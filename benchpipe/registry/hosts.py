@@ -1,0 +1,60 @@
+"""Hosts files → `Host` (runs-system 3.6). They stay on each person's machine; several may lie side by side."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from benchpipe.lab import PATH_PART
+from benchpipe.registry.fields import Fields
+from benchpipe.registry.records import Host
+from benchpipe.registry.source import Source
+
+TRANSPORTS = ("local", "paramiko", "openssh")
+
+
+def load_hosts(source: Source, files: Sequence[Path] | None) -> dict[str, Host]:
+    """Hosts by name over all files in name order (`files` replaces them). A name that is defined differently stays the first's."""
+    hosts: dict[str, Host] = {}
+    for path in source.lab.hosts_files() if files is None else files:
+        for name, fields in source.mapping(Path(os.path.abspath(path)), "host").entries("host-field"):
+            host = _host(name, fields)
+            if host is None:
+                continue
+            first = hosts.setdefault(name, host)
+            if msgspec.structs.replace(host, place=first.place) != first:
+                message = f"{name} is defined differently in {first.place}, which counts: give one of them another name"
+                fields.problem(None, message, "host-twice")
+    return hosts
+
+
+def _host(name: str, fields: Fields) -> Host | None:
+    if not PATH_PART.fullmatch(name):
+        fields.problem(None, f"{name[:60]!r} can't be a host's name: use letters, digits, '_', '-' and '.'")
+        return None
+    jobs = fields.text("jobs")
+    if jobs is None:
+        fields.problem(None, f"{name} has no `jobs`: give the path of its jobs directory")
+        return None
+    ssh = fields.text("ssh")
+    return Host(
+        name=name,
+        place=fields.place(),
+        jobs=jobs,
+        ssh=ssh,
+        transport=_transport(fields, ssh),
+        python=fields.text("python") or "python3",
+        benchmarks=fields.texts("benchmarks"),
+        runs=fields.texts("runs"),
+    )
+
+
+def _transport(fields: Fields, ssh: str | None) -> Literal["local", "paramiko", "openssh"]:
+    asked = fields.choice("transport", TRANSPORTS)
+    if asked and (asked == "local") == (ssh is not None):
+        fix = "remove `ssh` or the transport" if ssh else "add `ssh: <alias>` or remove the transport"
+        fields.problem("transport", f"`transport: {asked}` doesn't go {'with' if ssh else 'without'} `ssh`: {fix}")
+        asked = None
+    return asked or ("paramiko" if ssh else "local")

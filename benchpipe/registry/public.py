@@ -1,0 +1,40 @@
+"""`data/public.yml` → `Public` (runs-system 3.7, E6), and the hand-made additions to log pages (3.8)."""
+
+from collections.abc import Mapping
+
+from benchpipe.lab import PATH_PART, Lab
+from benchpipe.registry.records import Backfill, Public
+from benchpipe.registry.source import Source
+
+
+def load_public(source: Source) -> Public:
+    """Settings of the public build; a missing or broken file means all defaults."""
+    if not source.exists(source.lab.public_file):
+        return Public()
+    fields = source.mapping(source.lab.public_file, "public")
+    base = fields.text("run_media_base") or ""
+    if base and not base.endswith("/"):
+        fields.problem("run_media_base", "`run_media_base` has to end with `/`: it is put in front of every media path")
+        base += "/"
+    return Public(
+        link_demos=fields.texts("link_demos", form=PATH_PART) or (),
+        run_media_base=base,
+        run_media_images=fields.choice("run_media_images", ("webp", "")) or "",
+        hub_dataset=fields.text("hub_dataset") or "",
+        site_url=fields.text("site_url") or "",
+        contact=fields.text("contact") or "",
+        machine_names=fields.texts("machine_names") or (),
+        raw=fields.data,
+    )
+
+
+def read_backfill(lab: Lab, benchmark: str, run: str) -> Mapping[str, Backfill]:
+    """`"<task>/<slot>"` → what people added to that log page. Empty where there is no file or it can't be read."""
+    source = Source(lab)
+    path = lab.backfill_file(benchmark, run)
+    if not source.exists(path):
+        return {}
+    return {
+        slot: Backfill(**{name: fields.text(name) for name in Backfill.__struct_fields__})
+        for slot, fields in source.mapping(path, "backfill").entries()
+    }
