@@ -1,0 +1,107 @@
+"""What a trial left to look at: the replay, or the newest images and `gen.py` (runs-system 10.3, 7 and 8).
+
+Files are copied into the slot's folder; nothing is decoded or converted.
+"""
+
+import shutil
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+from benchpipe.files import write_bytes
+from benchpipe.registry.records import Backfill
+from benchpipe.transcripts.files import inside
+from benchpipe.transcripts.records import Media, Snapshot
+from benchpipe.transcripts.texts import cut, plain
+
+SNAPSHOTS = 12
+GEN_LIMIT = 40_000
+OUTPUT_FOLDER = "artifacts/app/output"
+_IMAGES = {".png": "png", ".jpg": "jpg", ".jpeg": "jpg"}
+
+
+def is_complete_mp4(path: Path) -> bool:
+    """Whether the top-level boxes end exactly at the file's end and one of them is `moov` (runs-system 5.4)."""
+    try:
+        with path.open("rb") as file:
+            size = file.seek(0, 2)
+            return size > 0 and b"moov" in set(_boxes(file, size))
+    except (OSError, ValueError):
+        return False
+
+
+def _boxes(file: IO[bytes], size: int) -> Iterator[bytes]:
+    """Types of the top-level boxes. ValueError where they don't fill the file exactly."""
+    at = 0
+    while at < size:
+        file.seek(at)
+        head = file.read(16)
+        if len(head) < 8:
+            raise ValueError("cut in a box's head")
+        length, kind, header = struct.unpack(">I", head[:4])[0], head[4:8], 8
+        if length == 1:
+            length, header = (struct.unpack(">Q", head[8:16])[0] if len(head) == 16 else 0), 16
+        elif length == 0:
+            length = size - at
+        if length < header or at + length > size:
+            raise ValueError("a box is longer than the file")
+        yield kind
+        at += length
+
+
+def verdict_folder(trial: Path) -> str:
+    """`verifier_regrade` if a regrade has given a reward, else `verifier`."""
+    return "verifier_regrade" if inside(trial, "verifier_regrade/reward.json") else "verifier"
+
+
+def copy_replay(trial: Path, slot: Path, backfill: Backfill | None, backfill_video: Path | None) -> Media:
+    """The replay to show, first that applies: a sentence instead, a later rendering, the regrade's, the verifier's."""
+    if backfill and backfill.video_problem:
+        return Media(problem=plain(backfill.video_problem))
+    if backfill_video and is_complete_mp4(backfill_video):
+        return Media(video=_copy(backfill_video, slot / "replay.mp4"), rerendered=True)
+    problem = None
+    for folder in dict.fromkeys((verdict_folder(trial), "verifier")):
+        video = inside(trial, f"{folder}/replay.mp4")
+        if video is None:
+            continue
+        if not is_complete_mp4(video):
+            problem = "the replay was cut off where it was made"
+            continue
+        frame = inside(trial, f"{folder}/replay.last.png")
+        last = _copy(frame, slot / "replay.png") if frame else None
+        return Media(video=_copy(video, slot / "replay.mp4"), last=last)
+    return Media(problem=problem)
+
+
+def copy_snapshots(trial: Path, slot: Path) -> tuple[list[Snapshot], str | None]:
+    """The newest images of the agent's output folder, oldest of them first, and its `gen.py`."""
+    root = trial / OUTPUT_FOLDER
+    found = []
+    for path in root.rglob("*") if root.is_dir() else ():
+        if path.suffix.lower() in _IMAGES and inside(trial, path.relative_to(trial).as_posix()):
+            found.append((path.stat().st_mtime, path))
+    newest = sorted(sorted(found)[-SNAPSHOTS:])
+    snapshots = []
+    for n, (t, path) in enumerate(newest, 1):
+        name = f"snap/{n:02}.{_IMAGES[path.suffix.lower()]}"
+        write_bytes(slot / name, path.read_bytes())
+        snapshots.append(Snapshot(src=name, name=plain(path.relative_to(root).as_posix())[:200], t=round(t, 1)))
+    script = inside(trial, f"{OUTPUT_FOLDER}/gen.py")
+    if script is None:
+        return snapshots, None
+    text = plain(script.read_bytes()[: 4 * GEN_LIMIT].decode("utf-8", "replace"))
+    return snapshots, cut(text, GEN_LIMIT, GEN_LIMIT, 0)
+
+
+def _copy(source: Path, target: Path) -> str:
+    """Copy unless size and time are equal; the target's name."""
+    have = target.stat() if target.exists() else None
+    wanted = source.stat()
+    if have is None or (have.st_size, have.st_mtime_ns) != (wanted.st_size, wanted.st_mtime_ns):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        new = target.with_name(f".{target.name}.new")
+        shutil.copy2(source, new)
+        new.replace(target)
+    return target.name

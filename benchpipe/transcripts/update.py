@@ -1,0 +1,211 @@
+"""Brings the log pages' data of a lab up to date: which slots there are, which of them are stale, and building those.
+
+A slot's stamp (the file `stamp` in its folder) is a digest of everything the page is made from: the record, the request
+rows, the hand-made additions, and size and time of every file of the trial that is read (runs-system 10.1, with the
+session logs, the trajectory and the regrade's reward that the original forgets).
+"""
+
+import os
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+
+from benchpipe.files import json_bytes, sha256, write_bytes
+from benchpipe.hosts.raw import trial_folder
+from benchpipe.hosts.store import load_requests
+from benchpipe.lab import Lab
+from benchpipe.registry.public import read_backfill
+from benchpipe.registry.records import Backfill, Host, Registry
+from benchpipe.transcripts.build import BUILDER_VERSION, KEPT_TEXTS, STAMP_FILE, Facts, build_log
+from benchpipe.transcripts.media import OUTPUT_FOLDER
+from benchpipe.transcripts.records import LOG_FILE
+from benchpipe.transcripts.robot import EPISODES, RECORDING
+from benchpipe.trials.records import Attempt, Record, RunFile
+from benchpipe.usage.records import Request
+
+PREVIOUS = "-prev"
+_INPUTS = (
+    "agent/gateway.jsonl", "agent/sessions/**/*.jsonl", "agent/trajectory*.json", "steps/*/agent/gateway.jsonl",
+    "steps/*/agent/sessions/**/*.jsonl", "steps/*/agent/trajectory*.json", "verifier*/replay.mp4",
+    "verifier*/replay.last.png", "verifier_regrade/reward.json", *EPISODES, RECORDING, *KEPT_TEXTS, f"{OUTPUT_FOLDER}/**/*",
+)  # fmt: skip
+"""Every file that `build_log` reads, as patterns below the trial."""
+
+
+@dataclass(frozen=True)
+class Slot:
+    """One log page: where it goes and the attempt that it shows."""
+
+    benchmark: str
+    run: str
+    task: str
+    slot: str
+    mode: str
+    attempt: Attempt
+    logs: Mapping[str, object] = field(default_factory=dict)
+    """What the probe said about the trial's files; empty for an earlier attempt."""
+
+    def __str__(self) -> str:
+        return f"{self.benchmark}/{self.run}/{self.task}/{self.slot}"
+
+
+@dataclass
+class LogsReport:
+    """What one update did; slots by their address."""
+
+    built: list[str] = field(default_factory=list)
+    unchanged: int = 0
+    removed: list[str] = field(default_factory=list)
+    partial: list[str] = field(default_factory=list)
+    """Built from a copy that holds less than the host does."""
+    failed: list[str] = field(default_factory=list)
+    """`slot: reason`; tried again next time."""
+
+
+def slots_of(run_file: RunFile) -> Iterator[Slot]:
+    """The slots of a run: `<mode>` for each record with a trial, `<mode>-prev` for the attempt before it (10.1).
+
+    A queued rerun has no trial of its own: its earlier attempt's page stays at `<mode>`.
+    """
+    for task, modes in run_file.tasks.items():
+        for mode, record in modes.items():
+            if record.trial and record.state != "queued":
+                yield Slot(run_file.benchmark, run_file.run, task, mode, mode, _own(record), record.logs or {})
+            before = record.supersedes
+            if before and before.trial:
+                slot = mode if record.state == "queued" else mode + PREVIOUS
+                yield Slot(run_file.benchmark, run_file.run, task, slot, mode, before)
+
+
+def _own(record: Record) -> Attempt:
+    """The attempt that a record shows, in the record's own words."""
+    kept = next((attempt for attempt in record.attempts if attempt.counts and attempt.trial == record.trial), Attempt())
+    names = set(Attempt.__struct_fields__) & set(Record.__struct_fields__)
+    return msgspec.structs.replace(kept, **{name: getattr(record, name) for name in names})
+
+
+def update_logs(
+    lab: Lab,
+    registry: Registry,
+    run_files: Iterable[RunFile],
+    *,
+    now: str,
+    folder_of: Callable[[Lab, Host, str, str], Path | None] = trial_folder,
+    requests_of: Callable[[Lab, str], Sequence[Request]] = load_requests,
+    on_progress: Callable[[str], None] | None = None,
+) -> LogsReport:
+    """Build every stale slot of these run files. One that fails is named in the report and stops no other."""
+    report = LogsReport()
+    for run_file in run_files:
+        backfills = read_backfill(lab, run_file.benchmark, run_file.run)
+        wanted = list(slots_of(run_file))
+        for slot in wanted:
+            host = registry.hosts.get(slot.attempt.host or "")
+            if host is None or not slot.attempt.job:
+                continue
+            try:
+                folder = folder_of(lab, host, slot.attempt.job, slot.attempt.trial or "")
+                backfill = backfills.get(f"{slot.task}/{slot.slot}", Backfill())
+                requests = requests_of(lab, slot.attempt.usage_digest) if slot.attempt.usage_digest else ()
+                _bring_up_to_date(lab, slot, host, folder, backfill, requests, now, report)
+            except (OSError, ValueError) as error:
+                report.failed.append(f"{slot}: {error}")
+            if on_progress:
+                on_progress(str(slot))
+        report.removed += _remove_previous(lab, run_file, {str(slot) for slot in wanted})
+    return report
+
+
+def _bring_up_to_date(
+    lab: Lab,
+    slot: Slot,
+    host: Host,
+    folder: Path | None,
+    backfill: Backfill,
+    requests: Sequence[Request],
+    now: str,
+    report: LogsReport,
+) -> None:
+    into = lab.slot_folder(slot.benchmark, slot.run, slot.task, slot.slot)
+    facts = _facts(lab, slot, host, folder, backfill)
+    stamp = f"{_digest(facts, folder, slot.attempt.usage_digest)} {facts.trial}\n"
+    have = _stamp(into)
+    # what was read while the folder was here is better than nothing
+    if have == stamp or (folder is None and have.endswith(f" {facts.trial}\n")):
+        report.unchanged += 1
+        return
+    build_log(folder or into / "absent", facts, requests, slot=into, now=now)
+    write_bytes(into / STAMP_FILE, stamp.encode())
+    report.built.append(str(slot))
+    if facts.partial:
+        report.partial.append(str(slot))
+
+
+def _facts(lab: Lab, slot: Slot, host: Host, folder: Path | None, backfill: Backfill) -> Facts:
+    attempt = slot.attempt
+    place = f"{host.jobs.rstrip('/')}/{attempt.job}/{attempt.trial}"
+    return Facts(
+        benchmark=slot.benchmark, run=slot.run, task=slot.task, mode=slot.mode, state=attempt.state or "",
+        trial=attempt.trial or "", previous=slot.slot.endswith(PREVIOUS), host=attempt.host, job=attempt.job,
+        started=attempt.started, finished=attempt.finished, agent_wall_s=attempt.agent_wall_s,
+        exception=attempt.exception, reward=dict(attempt.reward) if attempt.reward else None, scan=attempt.scan,
+        where=f"{host.ssh}:{place}" if host.ssh else place, partial=_partial(slot.logs, folder), backfill=backfill,
+        backfill_video=lab.root / backfill.video if backfill.video else None,
+        backfill_episode=lab.root / backfill.episode if backfill.episode else None,
+    )  # fmt: skip
+
+
+def _partial(logs: Mapping[str, object], folder: Path | None) -> str | None:
+    """Why a folder is not the whole trial, told by the sizes that the probe saw on the host."""
+    if folder is None:
+        return "the trial's files are not on this machine"
+    for name, file in (("gateway", "agent/gateway.jsonl"), ("trajectory", "agent/trajectory.json")):
+        there = logs.get(name)
+        here = _size(folder / file)
+        if isinstance(there, int) and here < there:
+            return f"the copy on this machine holds {here:,} of {there:,} bytes of {file}"
+    return None
+
+
+def _digest(facts: Facts, folder: Path | None, usage_digest: str | None) -> str:
+    """Digest of everything that a slot is made from."""
+    files = [path for pattern in _INPUTS for path in folder.glob(pattern)] if folder else []
+    files += [path for path in (facts.backfill_video, facts.backfill_episode) if path]
+    seen = [(str(path), stat.st_size, stat.st_mtime_ns) for path in sorted(files) if (stat := _stat(path))]
+    return sha256(json_bytes([BUILDER_VERSION, repr(facts), usage_digest, seen]))[:24]
+
+
+def _stamp(into: Path) -> str:
+    """The stamp of a built slot; "" if there is none or its log.json is missing."""
+    try:
+        return (into / STAMP_FILE).read_text() if (into / LOG_FILE).is_file() else ""
+    except (OSError, ValueError):
+        return ""
+
+
+def _stat(path: Path) -> os.stat_result | None:
+    try:
+        return path.stat()
+    except OSError:
+        return None
+
+
+def _size(path: Path) -> int:
+    stat = _stat(path)
+    return stat.st_size if stat else 0
+
+
+def _remove_previous(lab: Lab, run_file: RunFile, wanted: set[str]) -> list[str]:
+    """Take away pages of earlier attempts that no record supersedes any more, so that none is published."""
+    removed = []
+    for task, modes in run_file.tasks.items():
+        for mode in modes:
+            slot = f"{run_file.benchmark}/{run_file.run}/{task}/{mode}{PREVIOUS}"
+            folder = lab.slot_folder(run_file.benchmark, run_file.run, task, mode + PREVIOUS)
+            if slot not in wanted and folder.is_dir():
+                shutil.rmtree(folder)
+                removed.append(slot)
+    return removed
