@@ -11,6 +11,7 @@ from benchpipe.registry.source import Source
 BILLINGS = ("subscription", "openrouter", "api", "none")
 MODE = re.compile(r"[A-Za-z0-9_]+")
 """A mode stands between `-` in the names of job directories, so it can't hold one."""
+ID_FIELD = re.compile(r"[a-z0-9_]+")
 LOCAL = ".local.yml"
 
 

@@ -61,8 +61,14 @@ def _plan(benchmark: str, main: Fields | None, extra: Fields | None, agents: Map
         default=default,
         runs={run: runs[run] for run in ordered},
         raw=main.data if main else {},
+        specs={**_specs(extra), **_specs(main)},
         lines={**(extra.lines if extra else {}), **(main.lines if main else {})},
     )
+
+
+def _specs(fields: Fields | None) -> Mapping[str, Any]:
+    runs = fields.data.get("runs") if fields else None
+    return runs if isinstance(runs, Mapping) else {}
 
 
 def _bench_runs(benchmark: str, fields: Fields, main: Fields | None, agents: Mapping[str, Agent]) -> dict[str, BenchRun]:

@@ -6,6 +6,7 @@ from decimal import Decimal
 
 import msgspec
 
+from benchpipe.registry.agents import ID_FIELD
 from benchpipe.registry.fields import Fields
 from benchpipe.registry.records import Band, Price, Rates, Tier
 from benchpipe.registry.source import Source
@@ -25,19 +26,31 @@ def load_prices(source: Source) -> tuple[dict[str, Price], dict[str, str | None]
     if not source.exists(source.lab.prices_file):
         return prices, unpriced
     top = source.mapping(source.lab.prices_file, "price")
+    owners: dict[str, str] = {}
     for key, value in top.data.items():
         if not isinstance(value, dict):
             continue
         fields = top.inner(key, value)
-        price = _price(key, fields)
+        model = _model_id(fields, key, owners)
+        price = _price(key, model, fields)
         if price:
             prices[key] = price
         else:
-            unpriced[key] = fields.text("id")
+            unpriced[key] = model
     return prices, unpriced
 
 
-def _price(key: str, fields: Fields) -> Price | None:
+def _model_id(fields: Fields, key: str, owners: dict[str, str]) -> str | None:
+    """The entry's `id`. `owners` remembers which entry had each id first."""
+    model = fields.text("id")
+    if model and not ID_FIELD.fullmatch(model):
+        fields.problem("id", f"{model[:60]!r} can't be a field of a run id: use a-z, 0-9 and _", "price-id-form")
+    if model and owners.setdefault(model, key) != key:
+        fields.problem("id", f"{model} is the id of {owners[model]} already: give each model its own", "price-id-unique")
+    return model
+
+
+def _price(key: str, model: str | None, fields: Fields) -> Price | None:
     rates = _rates(fields, None)
     if rates is None:
         return None
@@ -47,7 +60,7 @@ def _price(key: str, fields: Fields) -> Price | None:
         rates=rates,
         tiers=_tiers(fields, rates),
         bands=_bands(fields, rates),
-        id=fields.text("id"),
+        id=model,
         as_of=fields.day("as_of"),
         source=fields.text("source"),
     )

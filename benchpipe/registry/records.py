@@ -246,8 +246,10 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     runs: Mapping[str, BenchRun] = {}
     raw: Mapping[str, Any] = {}
     """The committed file as read, with wrong values too: what the rules of `check` look at."""
+    specs: Mapping[str, Any] = {}
+    """Run → its spec as read, from whichever file counts."""
     lines: Mapping[str, int] = {}
-    """Line of each key path of the file (`runs.<run>.tasks.0`), for messages."""
+    """Line of each key path (`runs.<run>.tasks.0`) in the file that counts for it, for messages."""
 
     def shown(self) -> list[BenchRun]:
         """Bench-runs that are not hidden, default first."""
