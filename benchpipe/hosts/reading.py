@@ -103,6 +103,8 @@ class JobReading(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     trials: tuple[TrialReading, ...] = ()
     """Ordered by start: result's `started_at`, else `created`."""
     problems: tuple[str, ...] = ()
+    fingerprint: str = ""
+    """Digest of what tells that nothing of the job itself changed."""
 
 
 class HostReading(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -1,0 +1,93 @@
+"""Connections that outlive a poll, and what is remembered of hosts that failed. One pool per watching process."""
+
+import threading
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from benchpipe.hosts.local import LocalConnection
+from benchpipe.hosts.transport import Connection, Limits
+from benchpipe.registry.records import Host
+
+FIRST_PAUSE_S = 120.0
+LONGEST_PAUSE_S = 1800.0
+
+
+@dataclass
+class _Failures:
+    count: int
+    not_before: float
+
+
+@dataclass
+class Pool:
+    """Opens connections, keeps them, and closes all of them at the end (`with Pool() as pool`).
+
+    `ssh_config` replaces the user's own configuration file (tests). `patient=True` is watch mode: a host that failed is
+    left alone for a while that doubles with every failure, and asked again at once after a success.
+    """
+
+    ssh_config: Path | None = None
+    limits: Limits = field(default_factory=Limits)
+    patient: bool = False
+    cancelled: threading.Event = field(default_factory=threading.Event)
+    _open: dict[Host, Connection] = field(default_factory=dict)
+    _failures: dict[str, _Failures] = field(default_factory=dict)
+
+    def connection(self, host: Host) -> tuple[Connection, bool]:
+        """A connection to `host`, and whether it was open before. HostError if there is no way to it."""
+        kept = self._open.get(host)
+        if kept is not None and kept.alive():
+            return kept, True
+        self.drop(host)
+        opened = self._connect(host)
+        self._open[host] = opened
+        return opened, False
+
+    def drop(self, host: Host) -> None:
+        """Close the connection to `host`, if there is one."""
+        kept = self._open.pop(host, None)
+        if kept is not None:
+            kept.close()
+
+    def failed(self, host: str) -> None:
+        """Remember that `host` failed just now."""
+        count = self._failures[host].count + 1 if host in self._failures else 1
+        pause = min(FIRST_PAUSE_S * 2 ** (count - 1), LONGEST_PAUSE_S)
+        self._failures[host] = _Failures(count, time.monotonic() + pause)
+
+    def worked(self, host: str) -> None:
+        """Forget the failures of `host`."""
+        self._failures.pop(host, None)
+
+    def resting(self, host: str) -> bool:
+        """Whether a patient pool leaves `host` alone for now."""
+        failures = self._failures.get(host)
+        return self.patient and failures is not None and time.monotonic() < failures.not_before
+
+    def doubtful(self, host: str) -> bool:
+        """Whether `host` failed the last time it was asked; such hosts are asked after the others."""
+        return host in self._failures
+
+    def close(self) -> None:
+        """End every connection, and with them whatever still runs on a host."""
+        self.cancelled.set()
+        for host in list(self._open):
+            self.drop(host)
+
+    def __enter__(self) -> "Pool":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _connect(self, host: Host) -> Connection:
+        if host.transport == "paramiko":
+            from benchpipe.hosts.ssh_paramiko import connect
+
+            return connect(host.ssh or host.name, self.ssh_config, self.limits, self.cancelled)
+        if host.transport == "openssh":
+            from benchpipe.hosts.ssh_openssh import OpensshConnection
+
+            return OpensshConnection(host.ssh or host.name, self.ssh_config, self.limits, self.cancelled)
+        return LocalConnection(self.cancelled)

@@ -1,0 +1,251 @@
+"""What lies in a jobs directory, told from names and `stat` alone (harbor-jobs 1 and 2, runs-system 4.1).
+
+No file is opened here: a poll without news ends with this module. Hidden names are passed over, links inside a trial are
+not followed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Dict, Iterator, List, Mapping, Optional, Sequence, Set, Tuple
+
+MAX_FILES = 20_000
+"""Files of one trial that are looked at; more is named as a problem."""
+MAX_STRANGERS = 50
+MARKERS = ("config.json", "lock.json", "result.json")
+"""A directory without any of them is no trial (harbor-jobs 5.8)."""
+KEPT_ARTIFACTS = ("data", "out", "trusted-recording")
+"""Folders in `artifacts/` that hold facts; whatever else an agent published is of any size and is not walked."""
+MIRRORED = ("codex.txt", "gateway.jsonl")
+
+
+def clean(text: str, limit: int = 300) -> str:
+    """Text of the host as it may travel: no lone surrogates, cut (B12)."""
+    return text.encode("utf-8", "replace").decode("utf-8")[:limit]
+
+
+def digest(parts: Sequence[str]) -> str:
+    """A short digest that says whether anything of `parts` changed."""
+    return hashlib.blake2b("\n".join(parts).encode("utf-8", "surrogatepass"), digest_size=10).hexdigest()
+
+
+class Trial:
+    """One trial directory. `files` maps relative paths to their `stat`, `folders` holds relative directory names."""
+
+    def __init__(self, job: str, name: str, path: str) -> None:
+        self.job = job
+        self.name = name
+        self.path = path
+        self.files: Dict[str, os.stat_result] = {}
+        self.folders: Set[str] = set()
+        self.mirror: Dict[str, os.stat_result] = {}
+        self.problems: List[str] = []
+        self.changed_at = 0.0
+        self.fingerprint = ""
+
+
+class Job:
+    """One job directory that belongs to a registered batch and mode."""
+
+    def __init__(self, name: str, path: str, batch: str, mode: str, task_dir: Optional[str]) -> None:
+        self.name = name
+        self.path = path
+        self.batch = batch
+        self.mode = mode
+        self.task_dir = task_dir
+        self.trials: List[Trial] = []
+        self.files: Dict[str, os.stat_result] = {}
+        self.folders: Set[str] = set()
+        self.problems: List[str] = []
+        self.changed_at = 0.0
+        self.alive = False
+        self.fingerprint = ""
+
+
+class Listing:
+    """Everything that was found: jobs by name, batch logs by batch, names that fit nothing."""
+
+    def __init__(self) -> None:
+        self.jobs: List[Job] = []
+        self.logs: Dict[str, str] = {}
+        self.strangers: List[str] = []
+
+    def seen(self) -> List[str]:
+        """Batches with a trace: a batch log or a job directory."""
+        return sorted({job.batch for job in self.jobs} | set(self.logs))
+
+
+def fitting(name: str, batches: Mapping[str, Sequence[str]]) -> Optional[Tuple[str, str, Optional[str]]]:
+    """`(batch, mode, task dir)` of a job directory's name; the longest registered batch wins. None = not ours."""
+    for batch in sorted(batches, key=len, reverse=True):
+        if not name.startswith(batch + "-"):
+            continue
+        for mode in sorted(batches[batch], key=len, reverse=True):
+            head = "%s-%s" % (batch, mode)
+            if name == head:
+                return batch, mode, None
+            if name.startswith(head + "-") and len(name) > len(head) + 1:
+                return batch, mode, name[len(head) + 1 :]
+    return None
+
+
+def list_jobs(root: str, batches: Mapping[str, Sequence[str]], salt: str) -> Listing:
+    """Look through the jobs directory `root`. `salt` goes into every fingerprint.
+
+    Raises OSError if `root` itself can't be listed. A job or trial that is reached twice through links is there once,
+    the one without a link first.
+    """
+    found = Listing()
+    entries = sorted(_entries(root), key=lambda entry: (entry.is_symlink(), entry.name))
+    reached: Set[Tuple[int, int]] = set()
+    mirror = root.rstrip("/") + "_mirror"
+    mirrored = os.path.isdir(mirror)
+    for entry in entries:
+        if entry.name.endswith(".log") and entry.name[:-4] in batches and entry.is_file():
+            found.logs[entry.name[:-4]] = entry.path
+        if not _is_folder(entry):
+            continue
+        place = fitting(entry.name, batches)
+        if place is None:
+            if len(found.strangers) < MAX_STRANGERS and _holds_trials(entry.path):
+                found.strangers.append(clean(entry.name))
+            continue
+        job = Job(clean(entry.name), entry.path, *place)
+        if _scan_job(job, reached, salt, os.path.join(mirror, entry.name) if mirrored else None):
+            found.jobs.append(job)
+    found.strangers.sort()
+    return found
+
+
+def job_fingerprint(job: Job, salt: str, batch_log: Optional[str]) -> str:
+    """Digest of what tells that nothing of the job itself changed; `job.alive` and the batch log belong to it."""
+    parts = [salt, job.batch, job.mode, job.task_dir or "", str(job.alive), *job.problems]
+    parts += [_mark(name, state) for name, state in sorted(job.files.items())]
+    parts += sorted(trial.name for trial in job.trials)
+    if batch_log is not None:
+        try:
+            parts.append(_mark("log", os.stat(batch_log)))
+        except OSError as error:
+            parts.append(str(error.errno))
+    return digest(parts)
+
+
+def _mark(name: str, state: os.stat_result) -> str:
+    return "%s %d %d %d %d" % (name, state.st_size, state.st_mtime_ns, state.st_ctime_ns, state.st_ino)
+
+
+def _entries(path: str) -> List[os.DirEntry[str]]:
+    with os.scandir(path) as entries:
+        return [entry for entry in entries if not entry.name.startswith(".")]
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link that runs in a circle
+        return False
+
+
+def _holds_trials(path: str) -> bool:
+    try:
+        with os.scandir(path) as entries:
+            return any("__" in entry.name for entry in entries)
+    except OSError:
+        return False
+
+
+def _scan_job(job: Job, reached: Set[Tuple[int, int]], salt: str, mirror: Optional[str]) -> bool:
+    """Fill `job`; False if it was reached before or is gone."""
+    try:
+        state = os.stat(job.path)
+    except OSError:
+        return False
+    if (state.st_dev, state.st_ino) in reached:
+        return False
+    reached.add((state.st_dev, state.st_ino))
+    job.changed_at = state.st_mtime
+    try:
+        entries = sorted(_entries(job.path), key=lambda entry: (entry.is_symlink(), entry.name))
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        job.problems.append("the job directory can't be listed: %s" % error.strerror)
+        return True
+    for entry in entries:
+        if entry.name in MARKERS:
+            try:
+                job.files[entry.name] = entry.stat()
+            except OSError:
+                continue
+        elif "__" in entry.name and _is_folder(entry):
+            trial = Trial(job.name, clean(entry.name), entry.path)
+            if _scan_trial(trial, reached, salt, os.path.join(mirror, entry.name, "agent") if mirror else None):
+                job.trials.append(trial)
+                job.folders.add(trial.name)
+    return True
+
+
+def _scan_trial(trial: Trial, reached: Set[Tuple[int, int]], salt: str, mirror: Optional[str]) -> bool:
+    """Fill `trial`; False if it is no trial, was reached before, or is gone since the listing (harbor-jobs 5.5)."""
+    try:
+        state = os.stat(trial.path)
+        key = (state.st_dev, state.st_ino)
+        if key in reached:
+            return False
+        for path, found in _walk(trial):
+            trial.files[path] = found
+    except FileNotFoundError:
+        return False
+    if not trial.problems and not any(marker in trial.files for marker in MARKERS):
+        return False
+    reached.add(key)
+    trial.changed_at = state.st_mtime
+    for name in MIRRORED if mirror else ():
+        try:
+            trial.mirror[name] = os.stat(os.path.join(mirror or "", name))
+        except OSError:
+            continue
+    marks = [_mark(path, found) for path, found in trial.files.items()]
+    marks += [_mark("mirror " + name, found) for name, found in trial.mirror.items()]
+    trial.fingerprint = digest([salt, *sorted(marks), *sorted(trial.folders), *trial.problems])
+    return True
+
+
+def _walk(trial: Trial) -> Iterator[Tuple[str, os.stat_result]]:
+    """Relative path and `stat` of every regular file that matters; folders and problems go into `trial`."""
+    waiting = [""]
+    count = 0
+    while waiting:
+        base = waiting.pop()
+        try:
+            entries = os.scandir(trial.path + "/" + base)
+        except FileNotFoundError:
+            if not base:
+                raise
+            continue
+        except OSError as error:
+            trial.problems.append("%s can't be listed: %s" % (clean(base) or "the trial directory", error.strerror))
+            continue
+        in_artifacts = base.endswith("artifacts/")
+        with entries:
+            for entry in entries:
+                name = entry.name
+                if name[0] == ".":
+                    continue
+                if entry.is_dir(follow_symlinks=False):
+                    trial.folders.add(base + name)
+                    if not in_artifacts or name in KEPT_ARTIFACTS:
+                        waiting.append(base + name + "/")
+                elif entry.is_file(follow_symlinks=False):
+                    count += 1
+                    if count > MAX_FILES:
+                        trial.problems.append("more than %d files: the rest was not looked at" % MAX_FILES)
+                        return
+                    try:
+                        yield base + name, entry.stat(follow_symlinks=False)
+                    except FileNotFoundError:
+                        continue
