@@ -44,6 +44,7 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     """True for the one attempt that the record shows."""
     usage_digest: str | None = None
     """Where its request rows are stored."""
+    billed_source: str | None = None
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
