@@ -1,0 +1,255 @@
+"""The fields of a long gateway line without decoding it: a handful of byte searches instead of a parse.
+
+Runs on hosts: Python 3.8, standard library only. Every reading here is proven or given up (None), and the caller parses
+the line in full; `answers` holds the rules that both ways follow. What is used of JSON:
+
+- Inside a string a quote has a backslash before it, so `"response"` with bare quotes is a key or a whole value.
+- Where every quote of a span has a backslash before it, no other string begins in the span: it is inside one string.
+- A member that is followed by nothing but members with plain values and one `}` stands at depth 1; so do its
+  neighbours with plain values, and those that follow the line's first `{`.
+
+A line is taken to be JSON: values that are skipped are not validated, but two lines that a crash glued together are seen.
+"""
+
+import re
+from typing import Any, Dict, List, NamedTuple, Optional, Pattern, Tuple
+
+from benchpipe.probe.answers import Answer, Carrier, answer_of, carries, conclude
+from benchpipe.probe.lenient import NOT_JSON, decode
+
+SHORT = 4096
+"""Lines up to this length are parsed in full at once."""
+REACH = 1024
+"""How far from a landmark plain members are looked for."""
+
+_PLAIN = rb'(?:"[^"\\]{0,200}"|-?[0-9][0-9.eE+-]{0,30}|true|false|null)'
+_KEY = rb'"[^"\\]{1,60}"'
+_MEMBER = re.compile(rb"\s*(" + _KEY + rb")\s*:\s*(" + _PLAIN + rb")\s*")
+_LAST_STRING = re.compile(rb'"((?:\s*,\s*' + _KEY + rb"\s*:\s*" + _PLAIN + rb")*)\s*\}\s*\Z")
+_BEFORE = re.compile(rb",((?:\s*" + _KEY + rb"\s*:\s*" + _PLAIN + rb"\s*,)+)\s*\Z")
+_RESPONSE = re.compile(rb'"response"\s*:\s*"')
+_OPENING = re.compile(rb"\s*\{\s*" + _KEY + rb"\s*:")
+
+# The same inside a string, where a bare quote is written \" and nothing that has a backslash of its own is looked at.
+_IN_PLAIN = rb'(?:\\"[^"\\]{0,200}\\"|-?[0-9][0-9.eE+-]{0,30}|true|false|null|\{\}|\[\])'
+_IN_KEY = rb'\\"[^"\\]{1,60}\\"'
+_IN_MEMBER = re.compile(rb" *(" + _IN_KEY + rb") *: *(" + _IN_PLAIN + rb") *")
+_IN_OPENING = re.compile(rb" *(" + _IN_KEY + rb") *: *\{")
+_IN_USAGE = re.compile(rb'\\"(?:usage|usageMetadata|usage_metadata)\\" *: *(\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}) *')
+_IN_MODEL = re.compile(rb'\\"(?:model|modelVersion)\\" *: *\\"([ !#-\[\]-~]{1,200})\\"')
+_IN_TYPE = re.compile(rb'\\"type\\" *: *\\"(?:response\.|message_)')
+_IN_ID = re.compile(rb'\\"(?:id|responseId)\\" *:')
+_END = re.compile(rb"(?:\\n|\\r| )*\Z")
+
+
+class Line(NamedTuple):
+    """The plain top-level members of a line, decoded, and where its response string's content lies."""
+
+    fields: Dict[str, Any]
+    start: int
+    end: int
+
+
+def quick_line(line: bytes) -> Optional[Line]:
+    """The wanted parts of a gateway line, or None where they can't be proven. `line` has no newline at its end."""
+    if len(line) <= SHORT or line[:1] != b"{":
+        return None
+    members, head = _members(_MEMBER, line, 1)
+    key = _RESPONSE.match(line, head) or _search_key(line, head)
+    if key is None:
+        return None
+    start, before = key.end(), key.start()
+    if before != head and _is_glued(line, before):
+        return None
+    last = _LAST_STRING.search(line, max(len(line) - REACH, start))
+    if last is not None:
+        end, after = last.start(), last.group(1)
+        if not _is_string(line, start, end):
+            return None
+        neighbours = _BEFORE.search(line, max(before - REACH, head - 1), before) if before != head else None
+        if neighbours is not None:
+            members += _members(_MEMBER, neighbours.group(1), 0)[0]
+        members += _members(_MEMBER, after, after.find(b",") + 1)[0]
+    elif before == head:  # proven from the front; other members follow, big ones among them
+        end = _end_before_string_key(line, start)
+        if end < 0 or not _is_string(line, start, end) or line[-1:] != b"}" or _is_glued(line, len(line), end):
+            return None
+        members += _members(_MEMBER, line, line.index(b",", end) + 1)[0]
+    else:
+        return None
+    return Line(_decoded(members), start, end)
+
+
+def first_fields(line: bytes) -> Dict[str, Any]:
+    """The plain members that a line begins with, decoded; all that can be said of a line that was shortened too far."""
+    return _decoded(_members(_MEMBER, line, 1)[0])
+
+
+def quick_answer(line: bytes, start: int, end: int) -> Answer:
+    """`answer_of` the string whose content is line[start:end], with as little decoding as can be."""
+    at = line.rfind(b"usage", start, end)
+    if at < 0:
+        return Answer()
+    carriers = _carriers(line, at, start, end)
+    if carriers is not None:
+        return conclude(carriers)
+    text = decode(b'"' + line[start:end] + b'"')
+    return answer_of(None if text is NOT_JSON else text)
+
+
+def _search_key(line: bytes, head: int) -> "Optional[re.Match[bytes]]":
+    at = line.find(b'"response"', head)
+    return _RESPONSE.match(line, at) if at >= 0 and line[at - 1] in b", \t" else None
+
+
+def _is_glued(line: bytes, end: int, start: int = 1) -> bool:
+    """Whether the line's own beginning (`{"t":`) comes a second time."""
+    opening = _OPENING.match(line)
+    return opening is None or line.find(opening.group(), start, end) >= 0
+
+
+def _is_string(line: bytes, start: int, end: int) -> bool:
+    """Whether line[start:end] is the content of the string that begins at `start` and ends at the quote at `end`."""
+    return not _escaped(line, end) and line.count(b'"', start, end) == line.count(b'\\"', start, end)
+
+
+def _end_before_string_key(line: bytes, start: int) -> int:
+    """Position of the closing quote of the string that begins at `start` and is followed by another member, or -1."""
+    ends = [line.find(separator, start) for separator in (b'","', b'", "')]
+    return min((at for at in ends if at >= 0), default=-1)
+
+
+def _escaped(line: bytes, at: int) -> bool:
+    """Whether the byte at `at` has an odd number of backslashes before it."""
+    first = at
+    while first > 0 and line[first - 1] == 0x5C:
+        first -= 1
+    return (at - first) % 2 == 1
+
+
+def _members(pattern: Pattern[bytes], text: bytes, at: int, end: int = -1) -> Tuple[List[Tuple[bytes, bytes]], int]:
+    """Members with plain values from `at` on, and where the first other one begins."""
+    found = []
+    end = len(text) if end < 0 else end
+    while True:
+        match = pattern.match(text, at, end)
+        if match is None:
+            break
+        found.append((match.group(1), match.group(2)))
+        if text[match.end() : match.end() + 1] != b",":
+            at = match.end()
+            break
+        at = match.end() + 1
+    while text[at : at + 1] in (b" ", b"\t"):
+        at += 1
+    return found, at
+
+
+def _decoded(members: List[Tuple[bytes, bytes]]) -> Dict[str, Any]:
+    return {key[1:-1].decode("utf-8", "replace"): decode(value) for key, value in members}
+
+
+def _carriers(line: bytes, at: int, start: int, end: int) -> Optional[List[Carrier]]:
+    """The usage-carrying events of a response string that decide; `at` is its last `usage`. None = not proven."""
+    if line[start : start + 1] in (b"{", b"["):
+        span: Optional[Tuple[int, int]] = (start, end)
+    else:
+        span = _event_around(line, at, start, end)
+    last = _carrier(line, *span) if span else None
+    if last is None or not last.updates:
+        return None if last is None else [last]
+    found = []
+    at = line.find(b'\\"usage\\"', start, end)
+    while at >= 0:
+        span = _event_around(line, at, start, end)
+        this = _carrier(line, *span) if span else None
+        if span is None or this is None:
+            return None
+        found.append(this)
+        at = line.find(b'\\"usage\\"', span[1], end)
+    return found
+
+
+def _event_around(line: bytes, at: int, start: int, end: int) -> Optional[Tuple[int, int]]:
+    """The JSON of the `data:` line of a stream that holds position `at`; None for one with another `data:` line beside it."""
+    newline = _rfind_bare(line, b"\\ndata:", start, at)
+    first = start if newline < 0 else newline + 2
+    if not line.startswith(b"data:", first):
+        return None
+    if newline >= 0:
+        before = _rfind_bare(line, b"\\n", start, newline)
+        if line.startswith(b"data:", start if before < 0 else before + 2):
+            return None
+    last = line.find(b"\\n", at, end)
+    while last >= 0 and _escaped(line, last):
+        last = line.find(b"\\n", last + 1, end)
+    if last >= 0 and line.startswith(b"data:", last + 2):
+        return None
+    return first + 5, end if last < 0 else last
+
+
+def _rfind_bare(line: bytes, what: bytes, start: int, end: int) -> int:
+    """`rfind` of an escape sequence, passing over those whose backslash is itself escaped."""
+    at = line.rfind(what, start, end)
+    while at >= 0 and _escaped(line, at):
+        at = line.rfind(what, start, at)
+    return at
+
+
+def _carrier(line: bytes, start: int, end: int) -> Optional[Carrier]:
+    """What one event carries, read from its first and last plain members; None where that proves nothing."""
+    while line[start : start + 1] == b" ":
+        start += 1
+    event = line[start:end]
+    found = list(_IN_USAGE.finditer(event, max(event.rfind(b'\\"usage'), 0)))
+    if len(found) != 1 or event[:1] != b"{" or event.count(b'\\"usage') != 1:
+        return None
+    head, inner = _members(_IN_MEMBER, event, 1)
+    tail, at = _after(event, found[0].end())
+    if event[at : at + 1] != b"}":
+        return None
+    if not _END.match(event, at + 1):  # not the event's own brace: one object down
+        outer, at = _after(event, at + 1)
+        if event[at : at + 1] != b"}" or not _END.match(event, at + 1):
+            return None
+        tail = outer
+    opening = _IN_OPENING.match(event, inner)
+    child = _members(_IN_MEMBER, event, opening.end())[0] if opening else []
+    return _assemble(event, found[0].group(1), head, child, tail)
+
+
+def _after(event: bytes, at: int) -> Tuple[List[Tuple[bytes, bytes]], int]:
+    """Plain members that follow a value that ended at `at`."""
+    while event[at : at + 1] == b" ":
+        at += 1
+    return _members(_IN_MEMBER, event, at + 1) if event[at : at + 1] == b"," else ([], at)
+
+
+def _assemble(
+    event: bytes,
+    raw: bytes,
+    head: List[Tuple[bytes, bytes]],
+    child: List[Tuple[bytes, bytes]],
+    tail: List[Tuple[bytes, bytes]],
+) -> Optional[Carrier]:
+    plain = raw.replace(b'\\"', b'"')
+    usage = NOT_JSON if b"\\" in plain else decode(plain)
+    kind = _text(head + tail, (b"type",))
+    if not isinstance(usage, dict) or (kind is None and _IN_TYPE.search(event)) or not carries(kind):
+        return None
+    response_id = _text(head, (b"id", b"responseId")) or _text(child, (b"id",))
+    if response_id is None:
+        ids = len(_IN_ID.findall(event))
+        response_id = _text(tail, (b"id", b"responseId")) if ids == 1 else None
+        if response_id is None and ids:
+            return None
+    model = _IN_MODEL.search(event)
+    return Carrier(usage, response_id, model.group(1).decode() if model else None, kind == "message_delta")
+
+
+def _text(members: List[Tuple[bytes, bytes]], keys: Tuple[bytes, ...]) -> Optional[str]:
+    """The first non-empty string under one of `keys`."""
+    for key, value in members:
+        if key[2:-2] in keys and value[:2] == b'\\"' and len(value) > 4:
+            return value[2:-2].decode("utf-8", "replace")
+    return None
