@@ -86,13 +86,7 @@ def _details(listing: Listing, changed: set[str]) -> Dict[str, Any]:
 
 def _trials(job: Job, changed: set[str], cursors: Any) -> List[Dict[str, Any]]:
     from benchpipe.probe.harbor import Folder, planned_tasks, read_trial
-
-    try:
-        from benchpipe.probe.requests import trial_requests
-    except ImportError:  # TEMPORARY
-
-        def trial_requests(path, cursors):
-            return {"source": None, "rows": [], "problems": []}
+    from benchpipe.probe.requests import trial_requests
 
     todo = [trial for trial in job.trials if bucket(job.name, trial.name) in changed]
     planned = planned_tasks(Folder(job).mapping("lock.json")) if todo and not job.task_dir else []

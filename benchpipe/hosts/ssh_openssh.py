@@ -1,0 +1,82 @@
+"""SSH by the OpenSSH client: for hardware keys, multi-factor sessions and whatever else only it can do.
+
+The first call leaves a master connection behind that later calls use. Where the user's configuration has a ControlPath of
+its own that one is used, and left alone at the end.
+"""
+
+import contextlib
+import shutil
+import socket
+import subprocess
+import tempfile
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchpipe.hosts.resolve import resolve, ssh_command
+from benchpipe.hosts.transport import HostError, Limits, Output, Stop, run_process
+
+if TYPE_CHECKING:
+    from paramiko import SFTPClient
+
+OWN_FAILURE = 255
+"""Exit status by which ssh says that the failure is its own."""
+
+
+class OpensshConnection:
+    """Calls of `ssh` that share one connection."""
+
+    def __init__(self, alias: str, config: Path | None, limits: Limits, cancelled: threading.Event) -> None:
+        if not shutil.which("ssh"):
+            raise HostError("transport: openssh needs the ssh program on this machine: install openssh-client")
+        theirs = resolve(alias, config).control_path
+        self._alias = alias
+        self._limits = limits
+        self._cancelled = cancelled
+        self._own = None if theirs else tempfile.mkdtemp(prefix="benchpipe-")
+        self._ssh = [*ssh_command(config), *_options(limits, self._own)]
+
+    def run(self, command: str, stdin: bytes, *, seconds: float) -> Output:
+        stop = Stop(seconds, self._cancelled)
+        output = run_process([*self._ssh, "--", self._alias, command], stdin, stop)
+        if output.status == OWN_FAILURE and not output.stdout:
+            raise HostError(f"ssh: {output.words()} (try `ssh {self._alias} true`)")
+        return output
+
+    @contextlib.contextmanager
+    def open_sftp(self) -> Iterator["SFTPClient"]:
+        import paramiko
+
+        ours, theirs = socket.socketpair()
+        with ours, theirs:
+            ours.settimeout(self._limits.connect_s)
+            command = [*self._ssh, "-s", "--", self._alias, "sftp"]
+            with subprocess.Popen(command, stdin=theirs.fileno(), stdout=theirs.fileno(), stderr=subprocess.DEVNULL) as process:
+                theirs.close()
+                try:
+                    with contextlib.closing(paramiko.SFTPClient(ours)) as session:  # type: ignore[arg-type]
+                        yield session
+                except (paramiko.SSHException, EOFError) as error:
+                    raise HostError(f"no file transfer there (sftp): {error or type(error).__name__}") from error
+                finally:
+                    process.terminate()
+
+    def alive(self) -> bool:
+        return True  # ssh itself opens the connection anew where it has to
+
+    def close(self) -> None:
+        if self._own is None:
+            return
+        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+            end = [*self._ssh, "-O", "exit", "--", self._alias]
+            subprocess.run(end, stdin=subprocess.DEVNULL, capture_output=True, timeout=self._limits.connect_s, check=False)
+        shutil.rmtree(self._own, ignore_errors=True)
+
+
+def _options(limits: Limits, own: str | None) -> list[str]:
+    options = ["BatchMode=yes", f"ConnectTimeout={limits.connect_s:.0f}", f"ServerAliveInterval={limits.keep_alive_s}"]
+    options += ["ServerAliveCountMax=3"]
+    if own:
+        options += ["ControlMaster=auto", "ControlPersist=120", f"ControlPath={own}/%C"]
+    return [part for option in options for part in ("-o", option)]
