@@ -1,0 +1,223 @@
+"""The whole gate on one submission: read, check the file, gather what stands behind it, run every check, report.
+
+`check_submission` is what `benchpipe contrib check`, the assets and the site call, so that a contributor hears the
+maintainers' verdict word for word (F2).
+"""
+
+import contextlib
+from collections.abc import Mapping
+from datetime import date
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from benchpipe.contributions import file_rules
+from benchpipe.contributions.codes import CODES
+from benchpipe.contributions.contacts import contacts_of, without_contacts
+from benchpipe.contributions.decisions import Decisions, overdue, parse_decisions
+from benchpipe.contributions.evidence import Evidence, RunEvidence, gather_runs, missing_per_task
+from benchpipe.contributions.findings import Finding
+from benchpipe.contributions.gate import config, publication, score, state, task_set, validity
+from benchpipe.contributions.models import Submission
+from benchpipe.contributions.platform_git import PlatformLook
+from benchpipe.contributions.pools import is_binary, task_sets
+from benchpipe.contributions.reading import Reader
+from benchpipe.contributions.report import Report, RunReport, check_states, said, unread, verdict_of, worst
+from benchpipe.contributions.schema_rules import shape_findings
+from benchpipe.contributions.strict_json import Number, Refused, decode, lines_of, parse
+from benchpipe.files import sha256
+from benchpipe.lab import Lab
+from benchpipe.registry.records import Benchmark
+
+RUN_CHECKS = (task_set.findings, validity.findings, score.findings, state.findings, config.findings, publication.run_findings)
+
+
+class Measured(msgspec.Struct, frozen=True, kw_only=True):
+    """What rows and duplicates need of one run besides the submission: pool, exact score, tasks. Scores are fractions."""
+
+    pool: str | None
+    score: str
+    by_task: Mapping[str, str]
+    replay_level: str | None = None
+
+    def fractions(self) -> dict[str, Fraction]:
+        """Task → exact score."""
+        return {task: Fraction(text) for task, text in self.by_task.items()}
+
+
+class Checked(msgspec.Struct, frozen=True, kw_only=True):
+    """One submission after the gate. `doc` is the file as read, its numbers as text where they are no integers, without contact.
+
+    `doc` and `measured` are None and empty for a file that could not be read as a submission.
+    """
+
+    path: str
+    report: Report
+    input_sha256: str
+    doc: Mapping[str, Any] | None = None
+    measured: tuple[Measured, ...] = ()
+
+
+@cache
+def submission_schema() -> dict[str, Any]:
+    """The JSON Schema of a submission, as the models declare it."""
+    return Submission.model_json_schema()
+
+
+def schema_findings(data: bytes, place: str, *, written: str | None = None) -> tuple[Any, list[Finding], dict[str, int]]:
+    """The schema part of the gate on a file's bytes: (parsed value or None, findings, line of each JSON pointer).
+
+    The same as `contrib/validate.py` says. `written`: sha256 under which the platform wrote this file itself.
+    """
+    try:
+        text = decode(data)
+        doc = parse(text)
+    except Refused as refused:
+        return None, [_unreadable(*fault) for fault in refused.faults], {}
+    findings = shape_findings(doc, submission_schema())
+    findings += file_rules.file_findings(doc, place, platform_written=written == sha256(data))
+    return doc, findings, lines_of(text) if findings else {}
+
+
+def _unreadable(line: int | None, pointer: str, fault: str) -> Finding:
+    finding = CODES["SUB-001"].finding(pointer, fault=f"the file {fault}" if not pointer else fault)
+    return Finding(finding.code, finding.severity, finding.message, pointer, finding.hint, line=line)
+
+
+def check_submission(
+    path: Path,
+    lab: Lab,
+    benchmarks: Mapping[str, Benchmark],
+    *,
+    today: date,
+    reader: Reader | None = None,
+    roots: tuple[Path, ...] = (),
+    platform: PlatformLook | None = None,
+    replayed: tuple[bool, str] | None = None,
+) -> Checked:
+    """Every check on one submission file.
+
+    `roots` are checkouts of the dataset repository; `platform` looks a commit up (`--artifacts`); `replayed` is what was
+    found out about the linked trajectories, (fine, fault). Never raises for what is in the file.
+    """
+    reader = reader or Reader(lab)
+    name = lab.relative(path.absolute())
+    try:
+        data = reader.read(path)
+    except Refused as refused:
+        return Checked(
+            path=name, report=unread(name, said([_unreadable(*f) for f in refused.faults], name, {}, ())), input_sha256=""
+        )
+    first = _decisions(reader, lab, path.absolute())
+    key = f"{path.parent.name}/{path.stem}"
+    doc, findings, lines = schema_findings(data, path.absolute().as_posix(), written=first.on(key).written)
+    contacts = contacts_of(doc)
+    dataset = file_rules.field(doc, "dataset")
+    benchmark = benchmarks.get(dataset) if isinstance(dataset, str) else None
+    if doc is not None and isinstance(dataset, str) and benchmark is None:
+        findings.append(CODES["SET-009"].finding("/dataset", dataset=dataset[:100]))
+    if benchmark and not is_binary(benchmark):
+        findings = [finding for finding in findings if finding.code != "SUB-018"]
+    if benchmark is None or any(finding.severity == "error" for finding in findings):
+        findings += _unresolved(reader, path.absolute(), doc)
+        lines = lines or (lines_of(decode(data)) if doc is not None else {})
+        return Checked(path=name, report=unread(name, said(findings, name, lines, contacts)), input_sha256=sha256(data))
+    submission = Submission.model_validate(doc)
+    pools = task_sets(benchmark, lambda file: reader.read_if_there(lab.root / file))
+    decided = first.on(f"{submission.method.name}/{submission.variant}")
+    evidence = Evidence(
+        submission=submission,
+        doc=doc,
+        benchmark=benchmark,
+        pools=pools,
+        decisions=first,
+        runs=gather_runs(reader, path.absolute(), submission, roots),
+        trajectories_overdue=overdue(decided, today),
+        replayed=replayed[0] if replayed else None,
+        replay_fault=replayed[1] if replayed else "",
+        commit_known=platform.known(submission.platform.commit) if platform else None,
+        platform_at_commit=platform.content_sha(benchmark, submission.platform.commit) if platform else None,
+    )
+    findings += judge(evidence)
+    entries = said(findings, name, lines or lines_of(decode(data)) if findings else {}, contacts)
+    return Checked(
+        path=name,
+        report=report_of(name, evidence, entries),
+        input_sha256=sha256(data),
+        doc=public_doc(doc, contacts),
+        measured=tuple(_measured(evidence, run) for run in evidence.runs),
+    )
+
+
+def _unresolved(reader: Reader, path: Path, doc: Any) -> list[Finding]:
+    """SUB-017 for per-task files that are not there, said even when the rest of the file has to be mended first."""
+    findings = []
+    for n, run in file_rules.runs_of(doc):
+        per_task = run.get("per_task")
+        if isinstance(per_task, str) and not file_rules.path_fault(per_task):
+            with contextlib.suppress(Refused):
+                if reader.resolve(per_task, path.parent) is None:
+                    findings.append(missing_per_task(n))
+    return findings
+
+
+def _decisions(reader: Reader, lab: Lab, path: Path) -> Decisions:
+    """The decisions of the dataset whose folder the file lies in."""
+    dataset = path.parent.parent.name
+    if path.parent.parent.parent != lab.contrib_results.absolute():
+        return Decisions()
+    file = lab.state_contrib / f"{dataset}.yml"
+    return parse_decisions(reader.read_if_there(file), lab.relative(file))
+
+
+def judge(evidence: Evidence) -> list[Finding]:
+    """Findings of every check on every run. Pure."""
+    found = [finding for run in evidence.runs for finding in run.faults]
+    found += [finding for run in evidence.runs for check in RUN_CHECKS for finding in check(evidence, run)]
+    return [*found, *publication.file_findings(evidence)]
+
+
+def report_of(name: str, evidence: Evidence, entries: tuple[Any, ...]) -> Report:
+    """The report from all findings. Pure."""
+    applies = {"trajectories": evidence.submission.trajectories is not None}
+    runs = tuple(
+        RunReport(run_id=run.run.run_id, round=run.run.round, checks=_run_states(entries, run, applies)) for run in evidence.runs
+    )
+    checks = {check: worst([run.checks[check] for run in runs]) for check in runs[0].checks}
+    return Report(file=name, verdict=verdict_of(checks, entries), checks=checks, runs=runs, findings=entries)
+
+
+def _run_states(entries: tuple[Any, ...], run: RunEvidence, applies: Mapping[str, bool]) -> dict[str, Any]:
+    """A run without readable scores has nothing that its numbers could be checked on."""
+    states = check_states(entries, run=run.index, applies=applies)
+    if run.scores is None:
+        states |= {check: "not_run" for check in ("task_set", "validity", "score") if states[check] == "passed"}
+    return states
+
+
+def _measured(evidence: Evidence, run: RunEvidence) -> Measured:
+    pool = task_set.pool_of(evidence, run)
+    scores = run.scores.by_task if run.scores else {}
+    return Measured(
+        pool=pool.id if pool else None,
+        score=str(run.scores.mean if run.scores else Fraction(run.run.score)),
+        by_task={task: str(score) for task, score in sorted(scores.items())},
+    )
+
+
+def public_doc(value: Any, contacts: set[str]) -> Any:
+    """A parsed submission as pages and rows may use it: no contact keys, no contact data in any text, numbers as literals."""
+    if isinstance(value, dict):
+        return {
+            without_contacts(key, contacts): public_doc(item, contacts)
+            for key, item in value.items()
+            if "contact" not in key.lower()
+        }
+    if isinstance(value, list):
+        return [public_doc(item, contacts) for item in value]
+    if isinstance(value, Number):
+        return value.literal
+    return without_contacts(value, contacts) if isinstance(value, str) else value

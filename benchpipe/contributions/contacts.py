@@ -1,0 +1,45 @@
+"""Keeping contact data out of everything that is written or printed (contributions 16.2).
+
+Standard library only: this module is a part of `contrib/validate.py`. It decides what is contact data and takes it out of
+texts; who may be contacted is none of its business.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+MARK = "[contact removed]"
+_MESSENGERS = "wechat|weixin|微信|whatsapp|telegram|viber|skype|discord|qq|kakao(?:talk)?|tel|phone|mobile"
+_PATTERNS = re.compile(
+    r"(?:mailto:)?[\w.+%-]+\s?(?:@|＠|\(at\)|\[at\])\s?(?=[\w-]*[A-Za-z])[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2,}"
+    rf"|(?<![\w])(?:{_MESSENGERS})(?:[ _-]?(?:id|number|no\.?))?\s*[:=：]\s*[^\s,;)\]\"]+"
+    r"|(?<![\w])wxid_\w+"
+    r"|(?<![\w@/.])@[A-Za-z]\w{3,31}(?![\w/.])"
+    r"|(?<![\w+.])\+\d[\d ()-]{7,18}\d",
+    re.IGNORECASE,
+)
+MIN_VALUE = 4
+"""A contact value shorter than this is not looked for elsewhere: it would hit ordinary words."""
+
+
+def contacts_of(value: Any) -> set[str]:
+    """Every text or number under a key that is named like a contact, at any depth."""
+    return {text.strip() for text in _under_contact(value, False) if len(text.strip()) >= MIN_VALUE}
+
+
+def _under_contact(value: Any, inside: bool) -> Iterator[str]:
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from _under_contact(item, inside or "contact" in key.lower())
+    elif isinstance(value, list):
+        for item in value:
+            yield from _under_contact(item, inside)
+    elif inside and value is not None and not isinstance(value, bool):
+        yield str(value)
+
+
+def without_contacts(text: str, contacts: Iterable[str] = ()) -> str:
+    """`text` with the given contact values and everything shaped like an address or messenger id replaced by MARK."""
+    for contact in sorted(contacts, key=len, reverse=True):
+        text = re.sub(re.escape(contact), MARK, text, flags=re.IGNORECASE)
+    return _PATTERNS.sub(MARK, text)

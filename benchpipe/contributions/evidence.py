@@ -1,0 +1,174 @@
+"""Gathers everything that the gate looks at: the submission, its per-task files, run records and harness trees.
+
+Reads and parses; judges nothing beyond "can this be read". Nothing that is read here is ever executed or unpacked.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from benchpipe.contributions import identity, run_record
+from benchpipe.contributions.codes import CODES
+from benchpipe.contributions.decisions import Decisions
+from benchpipe.contributions.file_rules import path_fault
+from benchpipe.contributions.findings import Finding
+from benchpipe.contributions.models import Run, Submission
+from benchpipe.contributions.per_task import Scores, read_scores
+from benchpipe.contributions.pools import TaskSet
+from benchpipe.contributions.reading import MAX_RECORD_BYTES, Reader
+from benchpipe.contributions.run_record import RunRecord
+from benchpipe.contributions.strict_json import Refused
+from benchpipe.registry.records import Benchmark
+
+Doc = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class HarnessTree:
+    """A supplied harness tree of one round: where it lies, how it relates to the reported id, what its manifest says."""
+
+    path: str
+    match: identity.Match
+    manifest: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True)
+class RunEvidence:
+    """One run of a submission with what stands behind it. `faults` are findings of reading."""
+
+    index: int
+    run: Run
+    scores: Scores | None
+    record: RunRecord
+    tree: HarnessTree | None
+    faults: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Everything the gate knows of one submission."""
+
+    submission: Submission
+    doc: Doc
+    """The parsed file, `x_` keys included."""
+    benchmark: Benchmark
+    pools: Mapping[str, TaskSet]
+    decisions: Decisions
+    runs: tuple[RunEvidence, ...]
+    trajectories_overdue: str | None = None
+    """Date on which trajectories were asked for, if the answer is overdue (PUB-004)."""
+    replayed: bool | None = None
+    """Whether the linked trajectories were downloaded and replayed: None = not yet (15)."""
+    replay_fault: str = ""
+    """Why they failed, if they did."""
+    platform_at_commit: str | None = None
+    """Content identity of the platform's files at the declared commit; None = not looked up."""
+    commit_known: bool | None = None
+    """Whether the declared commit is in the platform's repository; None = not looked up."""
+
+
+def gather_runs(reader: Reader, file: Path, submission: Submission, extra_roots: tuple[Path, ...]) -> tuple[RunEvidence, ...]:
+    """What stands behind each run. `extra_roots` are checkouts of the dataset repository, searched after contrib/."""
+    artifacts = submission.artifacts
+    faults: list[Finding] = []
+    folder = _dataset_folder(reader, artifacts.dataset_path if artifacts else None, extra_roots, faults)
+    curve_file = folder / "curve.jsonl" if folder else None
+    if artifacts and artifacts.curve:
+        curve_file = _resolved(reader, artifacts.curve, file, faults)
+    meta_file = _resolved(reader, artifacts.run_meta, file, faults) if artifacts and artifacts.run_meta else None
+    record = RunRecord(
+        meta=_parsed(reader, meta_file, run_record.read_meta, faults),
+        curve=_parsed(reader, curve_file, run_record.read_curve, faults) or (),
+        origin={"meta": _name(meta_file, "run_meta.json"), "curve": _name(curve_file, "curve.jsonl")},
+    )
+    return tuple(
+        _gather_run(reader, file, n, run, record, folder, tuple(replace(fault, run=n) for fault in faults))
+        for n, run in enumerate(submission.runs)
+    )
+
+
+def _gather_run(
+    reader: Reader, file: Path, n: int, run: Run, record: RunRecord, folder: Path | None, faults: tuple[Finding, ...]
+) -> RunEvidence:
+    found: list[Finding] = list(faults)
+    scores = None
+    try:
+        path = reader.resolve(run.per_task, file.parent)
+        if path is None:
+            found.append(missing_per_task(n))
+        else:
+            scores, unreadable = read_scores(reader.read(path), run.per_task, n)
+            found += unreadable
+    except Refused as refused:
+        found.append(CODES["PTF-001"].finding(f"/runs/{n}/per_task", run=n, name=run.per_task, fault=str(refused)))
+    tree = None
+    if folder and reader.exists(folder / "harness" / f"round-{run.round}"):
+        tree = _tree(reader, folder / "harness" / f"round-{run.round}", run, n, found)
+    return RunEvidence(n, run, scores, record, tree, tuple(found))
+
+
+def missing_per_task(n: int) -> Finding:
+    """SUB-017 of a per-task file that does not exist."""
+    return CODES["SUB-017"].finding(f"/runs/{n}/per_task", run=n, n=n, fault="names a file that is not there")
+
+
+def _tree(reader: Reader, folder: Path, run: Run, n: int, found: list[Finding]) -> HarnessTree | None:
+    name = f"harness/{folder.name}"
+    reader.folders(folder)
+    try:
+        files = identity.read_tree(
+            folder, identity.algorithm_of(run.harness_sha), lambda path: reader.read(path, identity.MAX_BYTES)
+        )
+    except identity.BadTree as bad:
+        if bad.code == "ID-004":
+            found.append(CODES["ID-004"].finding(run=n, path=f"{name}/{bad.path}"))
+        else:
+            found.append(CODES["ID-006"].finding(run=n, tree=name, fault=str(bad)))
+        return None
+    manifest = None
+    if (blob := files.get("harness.json")) and blob.data is not None:
+        try:
+            manifest = run_record.read_meta(blob.data)
+        except Refused as refused:
+            found.append(CODES["ID-006"].finding(run=n, tree=f"{name}/harness.json", fault=str(refused)))
+    return HarnessTree(name, identity.identify(files, run.harness_sha), manifest)
+
+
+def _dataset_folder(reader: Reader, path: str | None, extra_roots: tuple[Path, ...], faults: list[Finding]) -> Path | None:
+    """The dataset directory that `artifacts.dataset_path` names, below contrib/ or a checkout."""
+    if not path:
+        return None
+    if (fault := path_fault(path)) or not path.startswith("Experiments/"):
+        faults.append(CODES["ID-006"].finding("/artifacts/dataset_path", tree=path, fault=fault or "is not below Experiments/"))
+        return None
+    for root in (reader.lab.contrib, *extra_roots):
+        if reader.exists(root / path) and (root / path).resolve().is_relative_to(root.resolve()):
+            return root / path
+    return None
+
+
+def _resolved(reader: Reader, path: str, file: Path, faults: list[Finding]) -> Path | None:
+    try:
+        found = reader.resolve(path, file.parent)
+    except Refused as refused:
+        faults.append(CODES["ID-006"].finding("/artifacts", tree=path, fault=str(refused)))
+        return None
+    if found is None:
+        faults.append(CODES["ID-006"].finding("/artifacts", tree=path, fault="there is no such file"))
+    return found
+
+
+def _parsed(reader: Reader, file: Path | None, parse: Callable[[bytes], Any], faults: list[Finding]) -> Any:
+    if file is None:
+        return None
+    try:
+        data = reader.read_if_there(file, MAX_RECORD_BYTES)
+        return parse(data) if data is not None else None
+    except Refused as refused:
+        faults.append(CODES["ID-006"].finding("/artifacts", tree=file.name, fault=str(refused)))
+        return None
+
+
+def _name(file: Path | None, default: str) -> str:
+    return file.name if file else default

@@ -1,0 +1,194 @@
+"""A submission's report: checks, verdict, findings; as JSON for machines and as Markdown for a comment (F3, F4, commands.md).
+
+Pure. Every text of a report went through `without_contacts` when it was made, so whatever prints it can't leak one.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+import msgspec
+
+from benchpipe.contributions.codes import CHECKS, CODES
+from benchpipe.contributions.contacts import without_contacts
+from benchpipe.contributions.findings import FAIL, NOT_RUN, REFUSE, Finding
+
+State = Literal["passed", "failed", "not_run", "not_applicable"]
+Verdict = Literal["verified", "unverified", "refused"]
+_WORST: tuple[State, ...] = ("failed", "not_run", "passed", "not_applicable")
+MAX_COMMENT = 60_000
+"""Characters of a comment (contributions 19)."""
+_MARKS: Mapping[str, str] = {
+    "passed": "✓ passed",
+    "failed": "✗ failed",
+    "not_run": "○ not run",
+    "not_applicable": "– not applicable",
+}
+WORDS: Mapping[str, str] = {
+    "schema": "Schema",
+    "task_set": "Task set",
+    "validity": "Validity",
+    "score": "Score",
+    "state": "State",
+    "config": "Config",
+    "trajectories": "Trajectories",
+}
+"""Check → its name for people."""
+
+
+class Said(msgspec.Struct, frozen=True, kw_only=True):
+    """One finding as a report keeps it."""
+
+    code: str
+    severity: Literal["error", "warning"]
+    message: str
+    file: str
+    pointer: str
+    hint: str
+    line: int | None = None
+    run: int | None = None
+
+    @property
+    def check(self) -> str:
+        """The check it belongs to; empty for remarks on the reference and on duplicates."""
+        return CODES[self.code].check
+
+
+class RunReport(msgspec.Struct, frozen=True, kw_only=True):
+    """The checks of one run of the file."""
+
+    run_id: str
+    round: int
+    checks: Mapping[str, State]
+
+
+class Report(msgspec.Struct, frozen=True, kw_only=True):
+    """What the gate says about one submission file."""
+
+    file: str
+    verdict: Verdict
+    checks: Mapping[str, State]
+    runs: tuple[RunReport, ...] = ()
+    findings: tuple[Said, ...] = ()
+
+    @property
+    def reasons(self) -> list[Said]:
+        """Why it is not verified: everything that refuses, fails or leaves undecided; each message once."""
+        telling = [said for said in self.findings if CODES[said.code].effect in (REFUSE, FAIL, NOT_RUN) and said.check]
+        return list({(said.code, said.message): said for said in telling}.values())
+
+
+def said(findings: Iterable[Finding], file: str, lines: Mapping[str, int], contacts: Iterable[str]) -> tuple[Said, ...]:
+    """Findings as a report keeps them: sorted by file, place and code, each once, without contact data."""
+    kept = {}
+    for finding in findings:
+        where = finding.file or file
+        line = finding.line or (lines.get(finding.pointer) if where == file else None)
+        entry = Said(
+            code=finding.code,
+            severity="error" if finding.severity == "error" else "warning",
+            message=without_contacts(finding.message, contacts),
+            file=without_contacts(where, contacts),
+            pointer=without_contacts(finding.pointer, contacts),
+            hint=without_contacts(finding.hint, contacts),
+            line=line,
+            run=finding.run,
+        )
+        kept[(entry.file, entry.line or 0, entry.pointer, entry.code, entry.message, entry.run or 0)] = entry
+    return tuple(kept[key] for key in sorted(kept))
+
+
+def check_states(findings: Sequence[Said], *, run: int | None, applies: Mapping[str, bool]) -> dict[str, State]:
+    """State of every check from its findings; those of `run` and those of the whole file. `applies`: False = not applicable."""
+    states: dict[str, State] = {}
+    for check in CHECKS:
+        effects = {CODES[s.code].effect for s in findings if s.check == check and s.run in (None, run)}
+        if effects & {REFUSE, FAIL}:
+            states[check] = "failed"
+        elif NOT_RUN in effects:
+            states[check] = "not_run"
+        else:
+            states[check] = "passed" if applies.get(check, True) else "not_applicable"
+    return states
+
+
+def worst(states: Iterable[State]) -> State:
+    """The state of a file's check: that of its worst run (F3)."""
+    return min(states, key=_WORST.index)
+
+
+def verdict_of(checks: Mapping[str, State], findings: Iterable[Said]) -> Verdict:
+    """F4: refused if anything refuses; verified if every check passed or does not apply; else unverified."""
+    if any(CODES[entry.code].effect == REFUSE for entry in findings):
+        return "refused"
+    return "verified" if all(state in ("passed", "not_applicable") for state in checks.values()) else "unverified"
+
+
+def unread(file: str, findings: tuple[Said, ...]) -> Report:
+    """The report of a file that can't be looked into further than its schema."""
+    checks: dict[str, State] = dict.fromkeys(CHECKS, "not_run")
+    checks["schema"] = "failed"
+    return Report(file=file, verdict="refused", checks=checks, findings=findings)
+
+
+def as_json(report: Report) -> dict[str, Any]:
+    """The report as `benchpipe contrib check --json` prints it."""
+    return msgspec.to_builtins(report)
+
+
+def as_markdown(report: Report) -> str:
+    """The report as a comment: verdict, table of checks, findings with their way out; cut at MAX_COMMENT characters."""
+    columns = [f"{_cell(run.run_id)} round {run.round}" for run in report.runs] or ["file"]
+    lines = [
+        "<!-- benchpipe: contribution report -->",
+        f"### `{_code(report.file)}`: **{report.verdict}**",
+        "",
+        _VERDICTS[report.verdict],
+        "",
+        "| check | " + " | ".join(columns) + " |",
+        "| --- |" + " --- |" * len(columns),
+    ]
+    for check in CHECKS:
+        states = [run.checks[check] for run in report.runs] or [report.checks[check]]
+        lines.append(f"| {WORDS[check]} | " + " | ".join(_MARKS[state] for state in states) + " |")
+    for severity, title in (("error", "To mend"), ("warning", "To know")):
+        chosen = [entry for entry in report.findings if entry.severity == severity]
+        if chosen:
+            lines += ["", f"**{title}**", ""]
+            lines += [_item(entry) for entry in chosen]
+    text = "\n".join(lines) + "\n"
+    if len(text) <= MAX_COMMENT:
+        return text
+    note = "\n\n… cut; the whole report is an artifact of the check.\n"
+    return text[: MAX_COMMENT - len(note)].rsplit("\n", 1)[0] + note
+
+
+_VERDICTS: Mapping[str, str] = {
+    "verified": "Every check passed. Rows of this file go into the table of verified results.",
+    "unverified": "Not every check passed. The rows can be published as unverified, with the reasons below, if you ask for it "
+    '(`"x_publish_unverified": true`); otherwise the submission stays open.',
+    "refused": "This can't be published as it is. What to change stands below.",
+}
+
+
+def _item(entry: Said) -> str:
+    where = (
+        f"`{_code(entry.file)}`"
+        + (f" line {entry.line}" if entry.line else "")
+        + (f" `{_code(entry.pointer)}`" if entry.pointer else "")
+    )
+    return f"- **{entry.code}** {where}: {_plain(entry.message)} {_plain(entry.hint)}".rstrip()
+
+
+def _code(text: str) -> str:
+    """Text inside a code span: no back quote, no line end."""
+    return " ".join(text.replace("`", "'").split())
+
+
+def _cell(text: str) -> str:
+    return _plain(text).replace("|", "\\|")
+
+
+def _plain(text: str) -> str:
+    """Text of strangers in Markdown: no markup, no mention of a person, no link."""
+    escaped = "".join(f"\\{char}" if char in "\\`*_{}[]<>#!|~" else char for char in " ".join(text.split()))
+    return escaped.replace("@", "@\u200b").replace("://", ":\u200b//")
