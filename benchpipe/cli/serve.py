@@ -1,0 +1,29 @@
+"""`benchpipe serve`: the site on 127.0.0.1, rebuilt when something changes."""
+
+import rich_click as click
+
+from benchpipe.cli.main import lab_of
+
+
+@click.command("serve")
+@click.option("--port", type=click.IntRange(1, 65535), help="The port; default: the first free one from 8000.")
+@click.option("--public", is_flag=True, help="The public site, from the committed snapshot only.")
+@click.pass_context
+def command(ctx: click.Context, port: int | None, public: bool) -> None:
+    """Serve the site on 127.0.0.1, rebuild what changed, refresh the open page.
+
+    It reads only; `benchpipe edit` serves the same site and lets you curate. Ends with the shell that started it.
+
+    Example: benchpipe serve --port 8123
+    """
+    from benchpipe.site import serving
+
+    def say(line: str) -> None:
+        click.echo(line, err=True)
+
+    lab = lab_of(ctx)
+    out = lab.cache / "site-public" if public else lab.site
+    serving.rebuild(lab, out, public=public)
+    server = serving.open_server(lab, out, port, say)
+    click.echo(server.address)
+    serving.serve(server, lab, public=public, say=say)

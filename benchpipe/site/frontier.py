@@ -1,0 +1,178 @@
+"""Cost against score: which runs nobody beats in both, as a chart made at build time and the same numbers as a table.
+
+A run whose cost is unknown stands in the table only, never at zero. Costs here are estimates; a bill is no part of it.
+"""
+
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Final
+
+from markupsafe import Markup
+
+from benchpipe.site.render import cut, shown
+from benchpipe.usage import format as fmt
+from benchpipe.usage.totals import Rate
+
+LABELLED: Final = 8
+"""With more points than this the names would cover each other: they stay in the table and in each point's title."""
+SVG: Final = "http://www.w3.org/2000/svg"
+KEPT: Final = frozenset(
+    "viewBox width height d fill fill-opacity stroke stroke-width stroke-opacity stroke-dasharray stroke-miterlimit opacity "
+    "transform x x1 x2 y y1 y2 text-anchor font-family font-size font-weight".split()
+)
+"""Attributes that a chart may have: none of them runs anything or needs a style."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One run in one mode: solved of done, and the estimate summed over the trials that have one."""
+
+    run: str
+    mode: str
+    href: str
+    rate: Rate
+    est_usd: Decimal
+    est_n: int
+    n: int
+
+
+@dataclass(frozen=True)
+class Point:
+    """One row of the table; texts ready to print, `*_value` for sorting ("" = unknown)."""
+
+    run: str
+    mode: str
+    href: str
+    score: str
+    score_value: str
+    interval: str
+    cost: str
+    cost_value: str
+    coverage: str
+    n: str
+    frontier: str
+
+
+@dataclass(frozen=True)
+class Chart:
+    """`svg` is "" when no run has both a cost and a score."""
+
+    svg: Markup
+    caption: str
+    points: tuple[Point, ...]
+
+
+def chart(candidates: Sequence[Candidate], where: str) -> Chart | None:
+    """The chart of all candidates with a finished trial, or None without any. `where` names what is compared."""
+    scored = [c for c in candidates if c.rate.n]
+    if not scored:
+        return None
+    priced = [c for c in scored if c.est_n]
+    best = frontier(priced)
+    unknown = len(scored) - len(priced)
+    caption = f"{where}: estimated cost per trial against the share of done trials that were solved. "
+    caption += "Filled points joined by the dashed line are the frontier: no other is both cheaper and better in its mode."
+    if unknown:
+        caption += f" {unknown} without a known cost {'stands' if unknown == 1 else 'stand'} in the table only."
+    svg = _svg(priced, best, f"Cost against score of {where}; the numbers stand in the table below") if priced else Markup("")
+    return Chart(svg, caption, tuple(_point(c, c in best) for c in scored))
+
+
+def frontier(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Per mode the candidates that no other beats: as cheap and better, cheaper and as good, or both."""
+    best: list[Candidate] = []
+    for mode in dict.fromkeys(c.mode for c in candidates):
+        tops: list[Candidate] = []
+        for c in sorted((c for c in candidates if c.mode == mode), key=lambda c: (cost_per_trial(c), -c.rate.share)):
+            equal = tops and (cost_per_trial(tops[-1]), tops[-1].rate.share) == (cost_per_trial(c), c.rate.share)
+            if not tops or equal or c.rate.share > tops[-1].rate.share:
+                tops.append(c)
+        best += tops
+    return best
+
+
+def cost_per_trial(candidate: Candidate) -> Decimal:
+    """USD per trial that has an estimate."""
+    return candidate.est_usd / candidate.est_n
+
+
+def _point(c: Candidate, best: bool) -> Point:
+    known = c.est_n > 0
+    return Point(
+        run=c.run,
+        mode=c.mode,
+        href=c.href,
+        score=f"{fmt.percent(c.rate.share)} of {c.rate.n}",
+        score_value=f"{c.rate.share:.6f}",
+        interval=fmt.interval(c.rate),
+        cost=fmt.money(cost_per_trial(c)) if known else "—",
+        cost_value=f"{cost_per_trial(c):.9f}" if known else "",
+        coverage=f"{c.est_n} of {c.n}",
+        n=str(c.est_n),
+        frontier="frontier" if best else "",
+    )
+
+
+def _svg(priced: Sequence[Candidate], best: Sequence[Candidate], label: str) -> Markup:
+    import altair
+    import vl_convert
+
+    rows = [
+        {
+            "cost": float(cost_per_trial(c)),
+            "score": c.rate.share,
+            "mode": cut(shown(c.mode), 40),
+            "run": cut(shown(c.run), 40),
+            "title": f"{cut(shown(c.run), 120)}, {cut(shown(c.mode), 40)}: {fmt.percent(c.rate.share)}, {fmt.money(cost_per_trial(c))} per trial",
+            "best": c in best,
+        }
+        for c in priced
+    ]
+    x = altair.X("cost:Q", title="Estimated cost per trial, USD", scale=altair.Scale(zero=True, nice=True))
+    y = altair.Y("score:Q", title="Solved of done", axis=altair.Axis(format=".0%"), scale=altair.Scale(domain=[0, 1]))
+    shape = altair.Shape("mode:N", title="Mode", legend=altair.Legend(orient="top", direction="horizontal"))
+    base = altair.Chart(altair.Data(values=rows))
+    line = base.transform_filter("datum.best").mark_line(color="currentColor", strokeDash=[5, 4], strokeWidth=1, opacity=0.6)
+    points = base.mark_point(color="currentColor", size=90, strokeWidth=1.5, opacity=1)
+    layers = [
+        line.encode(x=x, y=y, detail="mode:N", order="cost:Q"),
+        points.transform_filter("!datum.best").encode(x=x, y=y, shape=shape, description="title:N"),
+        points.transform_filter("datum.best").encode(x=x, y=y, shape=shape, description="title:N", fill=altair.value("currentColor")),
+    ]
+    if len(rows) <= LABELLED:
+        text = base.mark_text(align="left", dx=9, dy=-7, color="currentColor", fontSize=11)
+        layers.append(text.encode(x=x, y=y, text="run:N"))
+    drawn = altair.layer(*layers).properties(width=760, height=320, background="transparent").configure(**_theme())
+    return _clean(vl_convert.vegalite_to_svg(drawn.to_dict()), label)
+
+
+def _theme() -> dict[str, Any]:
+    ink, font = "currentColor", "system-ui, sans-serif"
+    words = {"labelColor": ink, "titleColor": ink, "labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal"}
+    lines = {"gridColor": ink, "gridOpacity": 0.12, "domainColor": ink, "domainOpacity": 0.4, "tickColor": ink, "tickOpacity": 0.4}
+    return {"font": font, "axis": {**words, **lines, "labelOverlap": True}, "legend": words, "view": {"stroke": None}}
+
+
+def _clean(svg: str, label: str) -> Markup:
+    """The drawing with nothing but shapes, texts and a title for each point; built anew, so that it is safe to print."""
+    ElementTree.register_namespace("", SVG)
+    root = _copy(ElementTree.fromstring(svg))
+    for size in ("width", "height"):
+        root.attrib.pop(size, None)
+    root.attrib.update({"role": "img", "aria-label": label, "class": "chart-drawing"})
+    return Markup(ElementTree.tostring(root, encoding="unicode"))
+
+
+def _copy(element: ElementTree.Element) -> ElementTree.Element:
+    new = ElementTree.Element(element.tag, {key: value for key, value in element.attrib.items() if key in KEPT})
+    new.text = element.text
+    if element.get("aria-roledescription") == "point":
+        ElementTree.SubElement(new, f"{{{SVG}}}title").text = element.get("aria-label", "")
+    if element.get("fill") is None and element.tag in (f"{{{SVG}}}path", f"{{{SVG}}}line"):
+        new.set("fill", "none")
+    for child in element:
+        if child.tag in {f"{{{SVG}}}{name}" for name in ("g", "path", "line", "text", "rect")} and child.get("display") != "none":
+            new.append(_copy(child))
+    return new
