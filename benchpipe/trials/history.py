@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 
+from benchpipe.errors import UsageError
 from benchpipe.trials.records import Record, RunFile
 
 
@@ -68,23 +69,28 @@ def read(path: Path) -> tuple[list[Event], list[str]]:
 
 
 def append(path: Path, events: Iterable[Event]) -> int:
-    """Append what the file doesn't tell already; returns how many. One write, after whatever a crash left unfinished."""
+    """Append what the file doesn't tell already; returns how many. One write, after whatever a crash left unfinished.
+
+    UsageError if it can't be written.
+    """
     latest = {(event.run, event.task, event.mode): (event.became, event.trial) for event in read(path)[0]}
     fresh = [event for event in events if latest.get((event.run, event.task, event.mode)) != (event.became, event.trial)]
     if fresh:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with open(path, "a+b") as file:
-            lines = b"".join(json.dumps(msgspec.to_builtins(event), sort_keys=True).encode() + b"\n" for event in fresh)
-            file.write(_line_break(file.name) + lines)
-            file.flush()
-            os.fsync(file.fileno())
+        lines = b"".join(json.dumps(msgspec.to_builtins(event), sort_keys=True).encode() + b"\n" for event in fresh)
+        try:
+            _append(path, lines)
+        except OSError as error:
+            raise UsageError(f"{path}: can't be written ({error.strerror}); check rights and space") from error
     return len(fresh)
 
 
-def _line_break(name: str) -> bytes:
-    """What ends a torn last line."""
-    with open(name, "rb") as file:
-        if not file.seek(0, os.SEEK_END):
-            return b""
-        file.seek(-1, os.SEEK_END)
-        return b"" if file.read() == b"\n" else b"\n"
+def _append(path: Path, lines: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "a+b") as file:
+        torn = False
+        if file.tell():
+            file.seek(-1, os.SEEK_END)
+            torn = file.read(1) != b"\n"
+        file.write(b"\n" * torn + lines)
+        file.flush()
+        os.fsync(file.fileno())

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from benchpipe.errors import BenchpipeError
 from benchpipe.hosts.reading import TrialReading, Usage
 from benchpipe.registry.records import Billing
 from benchpipe.trials.times import iso
@@ -12,7 +13,7 @@ from benchpipe.usage.records import Bill, Request, Source, Tokens
 from benchpipe.usage.requests import tokens_of
 
 RequestsOf = Callable[[Usage], Sequence[Request]]
-"""Reads the stored request rows of a trial. May raise OSError or ValueError when they can't be had."""
+"""Reads the stored request rows of a trial. May raise OSError, ValueError or BenchpipeError when they can't be had."""
 GATEWAYS = ("gateway", "usage_log")
 """Sources that see every request on the wire, failed ones too."""
 
@@ -37,7 +38,7 @@ def spent_of(trial: TrialReading, requests_of: RequestsOf, billing: Billing) -> 
     if trial.usage:
         try:
             rows = requests_of(trial.usage)
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, BenchpipeError) as error:
             problem = f"{trial.trial}: its requests can't be read ({error})"
     wired = trial.usage is not None and problem is None and trial.usage.source in GATEWAYS
     tokens, source = _tokens(trial, rows)
