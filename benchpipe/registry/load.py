@@ -10,7 +10,7 @@ from benchpipe.registry.hosts import load_hosts
 from benchpipe.registry.plans import load_plans
 from benchpipe.registry.prices import load_prices
 from benchpipe.registry.public import load_public, read_backfill
-from benchpipe.registry.records import Benchmark, Plan, Registry
+from benchpipe.registry.records import Benchmark, Plan, Problem, Registry
 from benchpipe.registry.source import Source
 
 __all__ = ["load_registry", "read_backfill"]
@@ -44,7 +44,7 @@ def load_registry(lab: Lab, *, hosts_files: Sequence[Path] | None = None, overri
         hosts=load_hosts(source, hosts_files),
         public=load_public(source),
         aliases=aliases_of(agents.values(), agents),
-        problems=tuple(sorted(source.problems)),
+        problems=tuple(sorted(source.problems, key=_by_place)),
     )
 
 
@@ -64,3 +64,8 @@ def _find_curation_of_nothing(source: Source, benchmarks: Mapping[str, Benchmark
         if path.stem not in benchmarks:
             message = f"{path.stem} is not registered as a benchmark: correct the file's name or register it"
             source.problem(source.place(path), "task-benchmark", message)
+            source.mapping(path, "task")  # for its own faults
+
+
+def _by_place(problem: Problem) -> tuple[str, int, str, str]:
+    return (problem.place.file, problem.place.line or 0, problem.rule, problem.message)

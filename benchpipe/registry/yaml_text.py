@@ -18,6 +18,7 @@ MAX_BYTES = 10_000_000
 MAX_DEPTH = 60
 MAX_VALUES = 300_000
 """Values of one file with every alias written out: far above any real file, far below what hurts."""
+MAX_FAULTS = 50
 MAX_SCALAR = 100
 """Longer unquoted scalars are text: no number or date needs more, and converting one can take for ever."""
 
@@ -62,13 +63,11 @@ def parse_yaml(text: str) -> Parsed:
         node = yaml.compose(text, Loader=_LOADER)
         builder = _Builder()
         value = builder.build(node, "", 0) if node is not None else None
-        return Parsed(value, builder.lines, tuple(builder.faults))
+        return Parsed(value, builder.lines, tuple(builder.faults[:MAX_FAULTS]))
     except _Refused as refused:
         return Parsed(None, {}, (refused.fault,))
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, UnicodeEncodeError) as error:  # the second: half a surrogate pair in a text from elsewhere
         return Parsed(None, {}, (_syntax_fault(error, text),))
-    except RecursionError:
-        return Parsed(None, {}, (Fault(None, "is nested too deeply to be read"),))
 
 
 def _check_size(text: str) -> None:
@@ -85,13 +84,16 @@ def _check_size(text: str) -> None:
             raise _Refused(line, what)
 
 
-def _syntax_fault(error: yaml.YAMLError, text: str) -> Fault:
+def _syntax_fault(error: Exception, text: str) -> Fault:
     """The parser's complaint as one sentence, with the usual cause where it is known."""
+    written = text.splitlines()
     mark = getattr(error, "problem_mark", None)
+    if mark and mark.line >= len(written):  # the end of the text says nothing; where the open thing began does
+        mark = getattr(error, "context_mark", None) or mark
     line = mark.line + 1 if mark else None
     said = getattr(error, "problem", None) or getattr(error, "reason", None) or "can't be read"
-    written = text.splitlines()[mark.line] if mark and mark.line < len(text.splitlines()) else ""
-    if "\t" in written[: len(written) - len(written.lstrip())] or (mark and "\t" in written[mark.column : mark.column + 1]):
+    here = written[mark.line] if mark and mark.line < len(written) else ""
+    if "\t" in here[: len(here) - len(here.lstrip())] or (mark and "\t" in here[mark.column : mark.column + 1]):
         return Fault(line, "is not YAML: a tab stands where YAML wants blanks; replace it by spaces")
     return Fault(line, f"is not YAML: {' '.join(str(said).split())[:300]}")
 
@@ -157,8 +159,8 @@ class _Builder:
             return node.value
         try:
             return _exact(node.value) if kind == "float" else _CONVERTERS[kind](node)
-        except (ValueError, OverflowError, KeyError) as error:
-            self.faults.append(Fault(line, f"{node.value!r} is no {kind} ({error}): correct it or put it in quotes"))
+        except (ArithmeticError, AttributeError, LookupError, ValueError):  # what the converters raise for odd text
+            self.faults.append(Fault(line, f"{node.value!r} is no {kind}: correct it or put it in quotes"))
             return node.value
 
 
