@@ -1,0 +1,98 @@
+"""One cycle of `benchpipe runs`: ask the hosts, tell the instance, build what is due in this process.
+
+The same polling and the same reconciling as the sensors', only that runs are executed here instead of being requested.
+"""
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import dagster as dg
+
+from benchpipe.hosts.poll import PollResult, Progress, poll_hosts
+from benchpipe.hosts.pool import Pool
+from benchpipe.pipeline.instance import bury_dead_runs, process_tags
+from benchpipe.pipeline.partitions import register
+from benchpipe.pipeline.polling import report_poll
+from benchpipe.pipeline.reconcile import Due, benchmarks_due, due_over_all, may_start
+from benchpipe.pipeline.scene import Scene
+
+QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
+NEEDS_RAW_RECORDS = ("trial_logs", "site_pages")
+"""What `--no-sync` leaves for a later cycle: log pages, and the pages that link to them."""
+
+
+@dataclass
+class Cycle:
+    """What one cycle did."""
+
+    poll: PollResult
+    built: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """Asset and partition ("run_states[tabletop]") → metadata values of its new materialisation."""
+    failed: dict[str, str] = field(default_factory=dict)
+    """Benchmark (or "all benchmarks") → why its run failed."""
+
+
+def collect_once(
+    instance: dg.DagsterInstance,
+    scene: Scene,
+    definitions: dg.Definitions,
+    *,
+    now: datetime,
+    pool: Pool,
+    benchmarks: Collection[str] | None = None,
+    hosts: Collection[str] | None = None,
+    detail_every_s: float = 0,
+    sync: bool = True,
+    on_host: Progress | None = None,
+    on_build: Callable[[Due], None] | None = None,
+) -> Cycle:
+    """Poll (LockHeld while somebody else does), then build every asset that is due, benchmark by benchmark.
+
+    `detail_every_s`: a change that alters no state waits until the stored file is this old. Without `sync` no raw records
+    are fetched: log pages and site pages stay as they are.
+    """
+    register(instance, scene.lab, scene.registry)
+    bury_dead_runs(instance)
+    cycle = Cycle(poll_hosts(scene.lab, scene.registry, now=now, only=hosts, on_progress=on_host, pool=pool))
+    scene.forget_readings()
+    report_poll(instance, cycle.poll)
+    for due in benchmarks_due(instance, scene, benchmarks, detail_every_s=detail_every_s, now=now):
+        if wanted := due if sync else due.without(NEEDS_RAW_RECORDS):
+            _build(instance, definitions, wanted, cycle, on_build)
+    sums = due_over_all(instance, scene)
+    if sums and (wanted := sums if sync else sums.without(("site_overview",))):
+        _build(instance, definitions, wanted, cycle, on_build)
+    return cycle
+
+
+def _build(
+    instance: dg.DagsterInstance,
+    definitions: dg.Definitions,
+    due: Due,
+    cycle: Cycle,
+    on_build: Callable[[Due], None] | None,
+) -> None:
+    """Execute one run unless another process is at it or it failed too often with these inputs."""
+    if not may_start(instance, due):
+        cycle.failed[due.partition or "all benchmarks"] = "is being built elsewhere, or was given up until its inputs change"
+        return
+    if on_build:
+        on_build(due)
+    result = definitions.resolve_job_def(due.job).execute_in_process(
+        instance=instance,
+        partition_key=due.partition,
+        asset_selection=due.keys(),
+        tags={**due.tags(), **process_tags()},
+        run_config=QUIET,
+        raise_on_error=False,
+    )
+    for event in result.get_asset_materialization_events():
+        materialization = event.step_materialization_data.materialization
+        name = materialization.asset_key.to_user_string() + (f"[{materialization.partition}]" if materialization.partition else "")
+        cycle.built[name] = {key: value.value for key, value in materialization.metadata.items()}
+    if not result.success:
+        errors = [event.step_failure_data.error for event in result.all_node_events if event.is_step_failure]
+        causes = [(error.cause or error).message.strip().splitlines()[0] for error in errors if error]
+        cycle.failed[due.partition or "all benchmarks"] = "; ".join(causes) or "its run failed"

@@ -1,0 +1,137 @@
+"""What each asset would be built from now, as one digest per asset and partition.
+
+An asset records the digest of its inputs with its materialisation (metadata `inputs`), computed before it reads them. The
+reconciling sensor and `benchpipe runs` compare that with the digest of today: no cursor, so nothing can be remembered as
+done that was not done. Inputs that people write count by what they say; files of other assets count by size and time.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from benchpipe import __version__
+from benchpipe.pipeline.scene import Scene
+from benchpipe.trials.digest import inputs_digest
+
+_ENCODER = msgspec.json.Encoder(order="deterministic", decimal_format="string")
+
+
+def digest(*parts: Any) -> str:
+    """A short digest of plain values and records, the same in every process."""
+    return hashlib.sha256(_ENCODER.encode((__version__, *parts))).hexdigest()[:24]
+
+
+def stamps(files: Iterable[Path]) -> list[tuple[str, int, int]]:
+    """Name, size and time of each file that is there, in name order."""
+    found = []
+    for path in sorted(files):
+        try:
+            stat = path.stat()
+        except OSError:
+            continue
+        found.append((str(path), stat.st_size, stat.st_mtime_ns))
+    return found
+
+
+def _run_files(scene: Scene, benchmark: str) -> list[Path]:
+    plan = scene.registry.plans.get(benchmark)
+    return [scene.lab.run_file(benchmark, run.run) for run in plan.shown()] if plan else []
+
+
+def agents_inputs(scene: Scene) -> str:
+    """Every run definition."""
+    return digest(scene.registry.agents)
+
+
+def prices_inputs(scene: Scene) -> str:
+    """The price list."""
+    return digest(scene.registry.prices)
+
+
+def benchmarks_inputs(scene: Scene) -> str:
+    """Every benchmark with its tasks, and every plan."""
+    return digest(scene.registry.benchmarks, scene.registry.plans)
+
+
+def scopes_inputs(scene: Scene, benchmark: str) -> str:
+    """The benchmark's plan, tasks and the definitions of its runs."""
+    registry = scene.registry
+    plan = registry.plans.get(benchmark)
+    agents = [registry.agents.get(run) for run in plan.runs] if plan else []
+    return digest(plan, registry.benchmarks.get(benchmark), agents)
+
+
+def states_inputs(scene: Scene, benchmark: str) -> str:
+    """The bench-runs, their agents' labels and billing, and what the hosts' readings say about their batches."""
+    registry = scene.registry
+    plan = registry.plans.get(benchmark)
+    runs = plan.shown() if plan else []
+    agents = [(agent.label, agent.billing) for run in runs if (agent := registry.agents.get(run.run))]
+    backfills = stamps(scene.lab.run_folder(benchmark).glob("*.backfill.yml"))
+    return digest(inputs_digest(runs, registry.hosts, scene.readings), agents, backfills)
+
+
+def costs_inputs(scene: Scene, benchmark: str) -> str:
+    """The run files and the prices and billing of their runs."""
+    registry = scene.registry
+    plan = registry.plans.get(benchmark)
+    runs = [run.run for run in plan.shown()] if plan else []
+    priced = [(run, registry.price_of(run), registry.agents[run].billing) for run in runs if run in registry.agents]
+    return digest(stamps(_run_files(scene, benchmark)), priced)
+
+
+def logs_inputs(scene: Scene, benchmark: str) -> str:
+    """The run files and the hand-made additions to log pages."""
+    return digest(stamps([*_run_files(scene, benchmark), *scene.lab.run_folder(benchmark).glob("*.backfill.yml")]))
+
+
+def pages_inputs(scene: Scene, benchmark: str) -> str:
+    """Everything a benchmark's pages show: run files, costs, history, log pages' stamps, registry texts, templates."""
+    lab = scene.lab
+    files = [
+        *_run_files(scene, benchmark),
+        lab.costs_file(benchmark),
+        lab.history_file(benchmark),
+        *lab.run_folder(benchmark).glob("*/*/*/log.json"),
+        *lab.templates.rglob("*.*"),
+    ]
+    return digest(scopes_inputs(scene, benchmark), scene.registry.prices, scene.registry.aliases, stamps(files))
+
+
+def status_inputs(scene: Scene) -> str:
+    """Every benchmark's default run and its file, and the hosts' answers."""
+    registry = scene.registry
+    defaults = [(plan.benchmark, plan.default) for plan in registry.plans.values()]
+    files = [scene.lab.run_file(benchmark, run) for benchmark, run in defaults if run]
+    hosts = [(name, reading.ok, reading.error) for name, reading in sorted(scene.readings.items())]
+    return digest(defaults, stamps(files), hosts, sorted(registry.hosts))
+
+
+def overview_inputs(scene: Scene) -> str:
+    """What the pages over all benchmarks show."""
+    return digest([pages_inputs(scene, benchmark) for benchmark in sorted(scene.registry.benchmarks)])
+
+
+BY_BENCHMARK: dict[str, Callable[[Scene, str], str]] = {
+    "run_scopes": scopes_inputs,
+    "run_states": states_inputs,
+    "cost_estimates": costs_inputs,
+    "trial_logs": logs_inputs,
+    "site_pages": pages_inputs,
+}
+"""Assets of a benchmark in the order of the graph."""
+
+OF_REGISTRY: dict[str, Callable[[Scene], str]] = {
+    "agent_registry": agents_inputs,
+    "price_list": prices_inputs,
+    "benchmark_registry": benchmarks_inputs,
+}
+
+OVER_ALL: dict[str, Callable[[Scene], str]] = {"status_json": status_inputs, "site_overview": overview_inputs}
+"""Unpartitioned assets that sum the benchmarks up."""
+
+BY_DATASET: dict[str, Callable[[Scene, str], str]] = {}
+"""Assets of a dataset that outsiders contribute to, in the order of the graph."""

@@ -1,0 +1,55 @@
+"""The jobs, with the names that people and scripts call (A3)."""
+
+import dagster as dg
+
+from benchpipe.pipeline.partitions import BENCHMARKS, DATASETS, HOSTS
+
+REGISTRY = ("agent_registry", "price_list", "benchmark_registry")
+COLLECT = ("run_scopes", "run_states", "cost_estimates", "trial_logs", "site_pages", "status_json")
+CONTRIBUTIONS = ("submissions", "submission_reports", "result_rows", "contribution_pages", "dataset_reports")
+
+
+def _select(*names: str) -> dg.AssetSelection:
+    return dg.AssetSelection.assets(*names).without_checks()
+
+
+registry = dg.define_asset_job(
+    "registry", selection=_select(*REGISTRY), description="Read what people wrote: run definitions, prices, benchmarks."
+)
+poll_hosts = dg.define_asset_job(
+    "poll_hosts", selection=_select("host_trials"), partitions_def=HOSTS, description="Ask one host what its job directories hold."
+)
+collect = dg.define_asset_job(
+    "collect",
+    selection=_select(*COLLECT),
+    partitions_def=BENCHMARKS,
+    description="From the hosts' readings to states, money, log pages and pages of one benchmark, and status.json.",
+)
+sum_up = dg.define_asset_job(
+    "sum_up",
+    selection=_select("status_json", "site_overview"),
+    description="What sums all benchmarks up: status.json and the pages over all of them.",
+)
+build_site = dg.define_asset_job(
+    "build_site",
+    selection=_select("site_pages", "site_overview"),
+    partitions_def=BENCHMARKS,
+    description="The pages of one benchmark and the pages over all of them.",
+)
+publish = dg.define_asset_job(
+    "publish",
+    selection=_select("published_snapshot"),
+    partitions_def=BENCHMARKS,
+    description="Write one benchmark's part of the redacted, scanned snapshot.",
+)
+contributions = dg.define_asset_job(
+    "contributions",
+    selection=_select(*CONTRIBUTIONS),
+    partitions_def=DATASETS,
+    description="Check what outsiders contributed to one dataset, and make its rows and pages.",
+)
+check = dg.define_asset_job(
+    "check", selection=dg.AssetSelection.all_asset_checks(), description="Every rule of `benchpipe check` as an asset check."
+)
+
+JOBS = [registry, poll_hosts, collect, sum_up, build_site, publish, contributions, check]

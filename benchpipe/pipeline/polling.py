@@ -1,0 +1,81 @@
+"""A poll that the instance hears of: hosts whose reading changed become runless materialisations of `host_trials`.
+
+One plain function asks the hosts (`hosts.poll`); `benchpipe runs`, `host_poll_sensor` and the asset's body call it.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import dagster as dg
+
+from benchpipe.hosts.poll import PollResult
+from benchpipe.hosts.reading import HostReading
+
+TOO_SLOW = "no answer within"
+HOST_TRIALS = dg.AssetKey("host_trials")
+
+
+def reading_metadata(reading: HostReading) -> dict[str, Any]:
+    """What an operator wants to know of a host: whether it answered, how many trials it holds and in which shape."""
+    trials = [trial for job in reading.jobs for trial in job.trials]
+    results = Counter(trial.result for trial in trials)
+    problems = [problem for job in reading.jobs for one in (job, *job.trials) for problem in one.problems]
+    return {
+        "answered": reading.ok,
+        "error": reading.error or "—",
+        "at": reading.at or "—",
+        "n_jobs": len(reading.jobs),
+        "n_jobs_alive": sum(job.alive for job in reading.jobs),
+        "n_trials": len(trials),
+        "n_trials_with_result": results["whole"],
+        "n_problems": len(problems),
+        "inputs": reading.digest or "—",
+    }
+
+
+def materialization(reading: HostReading) -> dg.AssetMaterialization:
+    """The runless event of one host's new reading."""
+    return dg.AssetMaterialization(
+        HOST_TRIALS,
+        partition=reading.host,
+        metadata=reading_metadata(reading),
+        tags={"dagster/data_version": reading.digest or "none"},
+    )
+
+
+def answers(readings: Sequence[HostReading]) -> dg.AssetCheckEvaluation:
+    """The check `host_answers`: which hosts did not answer the last poll."""
+    silent = [reading for reading in readings if not reading.ok]
+    return dg.AssetCheckEvaluation(
+        asset_key=HOST_TRIALS,
+        check_name="host_answers",
+        passed=not silent,
+        severity=dg.AssetCheckSeverity.WARN,
+        description="; ".join(f"{reading.host}: {reading.error}" for reading in silent)[:1000] or "every host answered",
+        metadata={"n_hosts": len(readings), "n_silent": len(silent)},
+    )
+
+
+def report_poll(instance: dg.DagsterInstance, result: PollResult) -> None:
+    """Tell the instance what a poll brought. Nothing new: nothing is written."""
+    if not result.changed:
+        return
+    for host in result.changed:
+        instance.report_runless_asset_event(materialization(result.readings[host]))
+    asked = [reading for reading in result.readings.values() if reading.asked]
+    instance.report_runless_asset_event(answers(asked))
+
+
+def summary(result: PollResult) -> str:
+    """One line: how many hosts answered, which changed, which are down."""
+    asked = [reading for reading in result.readings.values() if reading.asked]
+    down = sorted(reading.host for reading in asked if not reading.ok)
+    line = f"{len(asked) - len(down)} of {len(asked)} hosts answered"
+    line += f"; changed: {', '.join(result.changed)}" if result.changed else "; nothing changed"
+    return line + (f"; down: {', '.join(down)}" if down else "")
+
+
+def too_slow(result: PollResult) -> list[str]:
+    """Hosts that answered too late for the time a tick has (not ones that can't be reached)."""
+    return sorted(name for name, reading in result.readings.items() if not reading.ok and TOO_SLOW in (reading.error or ""))
