@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchpipe.hosts.resolve import resolve, ssh_command
+from benchpipe.hosts.resolve import Target, resolve, ssh_command
 from benchpipe.hosts.transport import HostError, Limits, Output, Stop, run_process
 
 if TYPE_CHECKING:
@@ -30,12 +30,12 @@ class OpensshConnection:
     def __init__(self, alias: str, config: Path | None, limits: Limits, cancelled: threading.Event) -> None:
         if not shutil.which("ssh"):
             raise HostError("transport: openssh needs the ssh program on this machine: install openssh-client")
-        theirs = resolve(alias, config).control_path
+        target = resolve(alias, config)
         self._alias = alias
         self._limits = limits
         self._cancelled = cancelled
-        self._own = None if theirs else tempfile.mkdtemp(prefix="benchpipe-")
-        self._ssh = [*ssh_command(config), *_options(limits, self._own)]
+        self._own = None if target.control_path else tempfile.mkdtemp(prefix="benchpipe-")
+        self._ssh = [*ssh_command(config), *_options(target, limits, self._own)]
 
     def run(self, command: str, stdin: bytes, *, seconds: float) -> Output:
         stop = Stop(seconds, self._cancelled)
@@ -74,8 +74,14 @@ class OpensshConnection:
         shutil.rmtree(self._own, ignore_errors=True)
 
 
-def _options(limits: Limits, own: str | None) -> list[str]:
-    options = ["BatchMode=yes", f"ConnectTimeout={limits.connect_s:.0f}", f"ServerAliveInterval={limits.keep_alive_s}"]
+def _options(target: Target, limits: Limits, own: str | None) -> list[str]:
+    strict = "accept-new" if target.accept_new else "yes"  # also where the user's file says "no": a changed key is an error
+    options = [
+        f"StrictHostKeyChecking={strict}",
+        "BatchMode=yes",
+        f"ConnectTimeout={limits.connect_s:.0f}",
+        f"ServerAliveInterval={limits.keep_alive_s}",
+    ]
     options += ["ServerAliveCountMax=3"]
     if own:
         options += ["ControlMaster=auto", "ControlPersist=120", f"ControlPath={own}/%C"]

@@ -128,7 +128,7 @@ def _login(target: Target, limits: Limits, clients: list[paramiko.SSHClient]) ->
             allow_agent=target.agent,
             look_for_keys=False,
             sock=_socket(target, limits, clients),
-            timeout=limits.connect_s,
+            timeout=2 * limits.connect_s,  # key exchange, so that a missing banner is noticed before it
             banner_timeout=limits.connect_s,
             auth_timeout=limits.connect_s,
             channel_timeout=limits.connect_s,
