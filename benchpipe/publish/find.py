@@ -1,0 +1,285 @@
+"""Where a text holds what must not leave: the one matcher behind redaction and scan.
+
+The pre-filter (Hyperscan, else Python's `re` with the same result) tells in one pass which rules have a candidate and
+where; the rule's own expression is tried there and nowhere else, so that the cost grows with the number of candidates and
+not with the length of a line. Around candidates the text is also read with its pieces put together, escapes undone and
+base64 decoded. It replaces nothing and reports no value.
+"""
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from benchpipe.publish.rules import Rule, expand
+from benchpipe.publish.views import (
+    BASE64_OF_ASCII,
+    JOINT_ONLY,
+    LINE_BREAK,
+    View,
+    WithoutBreaks,
+    base64_decoded,
+    joined,
+    percent_decoded,
+    unescaped,
+)
+
+_LOOK_BACK = 96
+"""How much text before a candidate `unless` sees."""
+_AROUND = 1024
+"""How far from an escape a secret may begin or end."""
+_REGION = 1 << 16
+"""Escaped text is decoded in regions of at most this size, overlapping by `_AROUND`."""
+_TOKEN_RUN = re.compile(rb"[A-Za-z0-9+/_=.~%:@-]*")
+_MASK = re.compile(rb"(?:(?:[A-Za-z0-9]{1,12}[-_.])*|AKIA|ASIA|AIza)(?:[*xX.#_=-]|\xe2\x80[\xa2\xa6])+")
+
+_CODED: tuple[tuple[str, Callable[[bytes, int, int], View]], ...] = (
+    (r"\\(?:u00[2-7][0-9A-Fa-f]|x[2-7][0-9A-Fa-f]|/)", unescaped),
+    (r"%[2-7][0-9A-Fa-f]", percent_decoded),
+)
+
+
+class Span(NamedTuple):
+    """A place that must not leave: `text[start:end]`, and the rule that says so."""
+
+    start: int
+    end: int
+    rule: Rule
+
+
+class _Compiled(NamedTuple):
+    rule: Rule
+    pattern: re.Pattern[bytes]
+    unless: re.Pattern[bytes] | None
+
+
+class _Layout:
+    """Where strings and streamed texts begin and end in a text that was put together from them."""
+
+    def __init__(self, size: int, joints: Sequence[int], hards: Sequence[int]) -> None:
+        self.size, self.joints, self.hards = size, joints, hards
+        self.all = sorted([*joints, *hards])
+
+    def string(self, at: int) -> tuple[int, int]:
+        return self._around(self.all, at)
+
+    def stream(self, at: int) -> tuple[int, int]:
+        return self._around(self.hards, at)
+
+    def _around(self, borders: Sequence[int], at: int) -> tuple[int, int]:
+        k = bisect_right(borders, at)
+        return (borders[k - 1] + 1 if k else 0), (borders[k] if k < len(borders) else self.size)
+
+
+Candidates = Callable[[bytes], list[tuple[int, int, int]]]
+"""text → (number of the expression, start, end) of every candidate, in no order."""
+
+
+def hyperscan_candidates(expressions: Sequence[str]) -> Candidates:
+    """The fast pre-filter; the plain one where the library isn't installed."""
+    try:
+        import hyperscan
+    except ImportError:
+        return plain_candidates(expressions)
+    database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
+    database.compile(
+        expressions=[e.encode() for e in expressions],
+        ids=list(range(len(expressions))),
+        elements=len(expressions),
+        flags=[hyperscan.HS_FLAG_SOM_LEFTMOST] * len(expressions),
+    )
+
+    def candidates(text: bytes) -> list[tuple[int, int, int]]:
+        found: list[tuple[int, int, int]] = []
+
+        def note(number: int, start: int, end: int, _flags: int, _context: object) -> None:
+            found.append((number, start, end))
+
+        database.scan(text, match_event_handler=note)
+        return found
+
+    return candidates
+
+
+def plain_candidates(expressions: Sequence[str]) -> Candidates:
+    """The same pre-filter with Python's own expressions: every start at which one matches."""
+    compiled = [re.compile(_overlapping(e).encode()) for e in expressions]
+
+    def candidates(text: bytes) -> list[tuple[int, int, int]]:
+        return [(n, m.start(1), m.end(1)) for n, pattern in enumerate(compiled) for m in pattern.finditer(text)]
+
+    return candidates
+
+
+def _overlapping(expression: str) -> str:
+    flags, rest = ("(?i)", expression[4:]) if expression.startswith("(?i)") else ("", expression)
+    return f"{flags}(?=({rest}))"
+
+
+class Finder:
+    """Finds what `rules` name. Building one compiles them (a few tenths of a second): make it once per command."""
+
+    def __init__(self, rules: Sequence[Rule], *, plain: bool = False) -> None:
+        self.rules = tuple(rules)
+        self._compiled = [
+            _Compiled(r, re.compile(expand(r.pattern).encode()), re.compile(r.unless.encode()) if r.unless else None)
+            for r in rules
+        ]
+        nears = [r.near for r in rules]
+        coded = [*(near for near, _ in _CODED), BASE64_OF_ASCII]
+        make = plain_candidates if plain else hyperscan_candidates
+        self._anchors = make(nears)
+        self._all = make([*nears, *coded])
+
+    def find(self, text: bytes, *, joints: Sequence[int] = (), hards: Sequence[int] = ()) -> list[Span]:
+        """Every place of `text` that must not leave, unordered, maybe overlapping.
+
+        `text` may be many strings in one: `hards` are the places of separators that nothing reaches over, `joints` those
+        between pieces of one streamed text.
+        """
+        return self._find(text, _Layout(len(text), joints, hards), coded=True)
+
+    def _find(self, text: bytes, layout: _Layout, *, coded: bool) -> list[Span]:
+        by_rule: dict[int, list[tuple[int, int]]] = {}
+        for number, start, end in (self._all if coded else self._anchors)(text):
+            by_rule.setdefault(number, []).append((start, end))
+        spans: list[Span] = []
+        for number, compiled in enumerate(self._compiled):
+            if number in by_rule:
+                spans += self._of_rule(compiled, text, layout, by_rule[number])
+        spans += self._in_broken_anchors(text, layout, by_rule)
+        if coded:
+            spans += self._in_coded(text, layout, by_rule)
+        return spans
+
+    def _of_rule(self, compiled: _Compiled, text: bytes, layout: _Layout, places: Iterable[tuple[int, int]]) -> Iterator[Span]:
+        done = -1
+        for start, end in sorted(places):
+            lo, hi = layout.string(start)
+            if start < done or end > layout.stream(start)[1]:
+                continue
+            broken = end > hi
+            span = None if broken else _match(compiled, text, start, lo, hi)
+            further = _reaching_on(compiled, text, layout, start, end, span, broken=broken)
+            spans = [s for s in (span, further) if s]
+            yield from spans
+            done = max([done, *(s.end for s in spans)])
+
+    def _in_broken_anchors(self, text: bytes, layout: _Layout, by_rule: dict[int, list[tuple[int, int]]]) -> Iterator[Span]:
+        """Candidates that only show when lines or pieces are put together: the break is inside the rule's anchor."""
+        without = WithoutBreaks(text)
+        if len(without.data) == len(text):
+            return
+        places: dict[int, list[tuple[int, int]]] = {}
+        for number, start, end in self._anchors(without.data):
+            places.setdefault(number, []).append((start, end))
+        for number, found in places.items():
+            if len(found) <= len(by_rule.get(number, ())):
+                continue
+            whole = {start for start, _ in by_rule.get(number, ())}
+            for start, end in found:
+                a = without.origin(start)
+                if a in whole or (b := without.origin(end - 1) + 1) - a == end - start:
+                    continue
+                if span := _reaching_on(self._compiled[number], text, layout, a, b, None, broken=True):
+                    yield span
+
+    def _in_coded(self, text: bytes, layout: _Layout, by_rule: dict[int, list[tuple[int, int]]]) -> Iterator[Span]:
+        for number, (_, decode) in enumerate(_CODED, start=len(self.rules)):
+            for lo, hi in _regions(sorted(by_rule.get(number, ())), layout):
+                yield from self._inside(decode(text, lo, hi))
+        done = -1
+        for start, _ in sorted(by_rule.get(len(self.rules) + len(_CODED), ())):
+            if start >= done and (decoded := base64_decoded(text, start, layout.string(start)[1])):
+                view, done = decoded
+                yield from self._inside(view)
+
+    def _inside(self, view: View) -> Iterator[Span]:
+        for start, end, rule in self._find(view.data, _Layout(len(view.data), (), ()), coded=False):
+            yield Span(*view.origin(start, end), rule)
+
+
+def _match(compiled: _Compiled, text: bytes, at: int, lo: int, hi: int) -> Span | None:
+    """The rule's match at a candidate of `text[lo:hi]`, as the span of its secret."""
+    rule, pattern, unless = compiled
+    match: re.Match[bytes] | None
+    if rule.back:
+        near = pattern.finditer(text, max(lo, at - rule.back), min(hi, at + rule.back + 512))
+        match = next((m for m in near if m.end() > at), None)
+        if match and match.start() > at:
+            return None
+    else:
+        match = pattern.match(text, at, hi)
+    if match is None:
+        return None
+    start, end = match.span(next((g for g in range(1, pattern.groups + 1) if match.start(g) >= 0), 0))
+    if _MASK.fullmatch(text, start, end):
+        return None
+    if unless and unless.search(text[max(lo, match.start() - _LOOK_BACK) : match.start()]):
+        return None
+    return Span(start, end, rule)
+
+
+def _reaching_on(
+    compiled: _Compiled, text: bytes, layout: _Layout, start: int, end: int, found: Span | None, *, broken: bool = False
+) -> Span | None:
+    """The secret of a candidate when line ends or joints inside it are taken out; None if that adds nothing.
+
+    What was found without is only reached beyond by pieces that look like key material: the next line is mostly just the
+    next line. A secret that only its surroundings give away has to look like one as a whole.
+    """
+    rule = compiled.rule
+    breaks = LINE_BREAK if rule.wraps else JOINT_ONLY
+    lo, hi = layout.stream(start)
+    run = _TOKEN_RUN.match(text, end, hi)
+    stop = found.end if found else run.end() if run else end
+    if not broken and not breaks.match(text, stop, hi) and not (rule.back and breaks.match(text, max(lo, start - 1), hi)):
+        return None
+    first = max(lo, start - max(rule.back, 4))
+    view = joined(text, first, min(hi, start + rule.reach), breaks, after=0 if rule.back else start)
+    whole = _match(compiled, view.data, view.index(start), 0, len(view.data))
+    if whole is None:
+        return None
+    pieces = [view.data[a:b] for a, b in _pieces(view, whole.start, whole.end)]
+    if found is None:
+        crosses = broken or len(pieces) > 1
+        if not crosses or not (rule.self_evident or not rule.wraps or _looks_random(b"".join(pieces))):
+            return None
+        return Span(*view.origin(whole.start, whole.end), rule)
+    reached = found.end
+    for a, b in _pieces(view, whole.start, whole.end):
+        piece_end = view.origin(a, b)[1]
+        if piece_end <= found.end:
+            continue
+        if rule.wraps and not _looks_random(view.data[a:b]):
+            break
+        reached = piece_end
+    return Span(found.start, reached, rule) if reached > found.end else None
+
+
+def _pieces(view: View, start: int, end: int) -> list[tuple[int, int]]:
+    """`start:end` of a view cut where it was put together."""
+    cuts = view.starts[bisect_right(view.starts, start) : bisect_left(view.starts, end)]
+    return list(zip([start, *cuts], [*cuts, end], strict=True))
+
+
+def _looks_random(piece: bytes) -> bool:
+    """Whether a piece looks like key material and not like words."""
+    has_digit, has_letter = re.search(rb"[0-9]", piece), re.search(rb"[A-Za-z]", piece)
+    return len(piece) >= 4 and bool((has_digit and has_letter) or re.search(rb"[a-z][A-Z]", piece))
+
+
+def _regions(places: Sequence[tuple[int, int]], layout: _Layout) -> Iterator[tuple[int, int]]:
+    """Stretches of text around escapes, inside their strings, none longer than `_REGION`."""
+    lo = hi = -1
+    for start, end in places:
+        first, last = layout.string(start)
+        a, b = max(first, start - _AROUND), min(last, end + _AROUND)
+        if hi >= a and b - lo <= _REGION and a >= lo:
+            hi = max(hi, b)
+            continue
+        if hi > lo:
+            yield lo, hi
+        lo, hi = a, b
+    if hi > lo:
+        yield lo, hi

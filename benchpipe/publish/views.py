@@ -1,0 +1,147 @@
+"""A text seen another way (pieces put together, escapes undone, base64 decoded) that knows where each byte came from.
+
+Secrets are found in views and replaced in the original. Pure functions over bytes.
+"""
+
+import base64
+import re
+from bisect import bisect_right
+from collections.abc import Callable
+
+HARD, JOINT = b"\x00", b"\x01"
+"""Between two strings: `JOINT` where they are pieces of one streamed text, `HARD` elsewhere."""
+
+LINE_BREAK = re.compile(rb"(?:\\*(?:\r?\n|\x01)|\\+(?:r\\+)?n)[ \t]*")
+"""The end of a line in a text or in a JSON string, with the next line's indentation; or a joint."""
+JOINT_ONLY = re.compile(rb"\x01")
+
+ESCAPE = re.compile(rb"\\+(?:u00([2-7][0-9A-Fa-f])|x([2-7][0-9A-Fa-f])|(/))")
+PERCENT = re.compile(rb"%([2-7][0-9A-Fa-f])")
+BASE64_RUN = re.compile(rb"[A-Za-z0-9+/_-]+(?:(?:\\*\r?\n|\\+n)[A-Za-z0-9+/_-]{4,})*={0,2}")
+NOT_TEXT = re.compile(rb"[^\t\n\r\x20-\x7e]")
+
+BASE64_OF_ASCII = "(?:[A-Za-f][A-Za-z0-3][ABEFIJMNQRUVYZcdghklopstwx014589][A-Za-z0-9+/_-]){5}"
+"""Fifteen bytes of ASCII in base64: three of four characters come from half of the alphabet, which paths and hashes miss."""
+
+
+class View:
+    """`data` and, for every byte of it, its place in the text it was made from.
+
+    Runs that were taken over as they are have width 0; a replaced piece knows the width of what it stands for.
+    """
+
+    def __init__(self, data: bytes, starts: list[int], origins: list[int], widths: list[int]) -> None:
+        self.data = data
+        self.starts = starts
+        self._origins = origins
+        self._widths = widths
+
+    def origin(self, start: int, end: int) -> tuple[int, int]:
+        """The place in the original of the non-empty `data[start:end]`."""
+        first, last = bisect_right(self.starts, start) - 1, bisect_right(self.starts, end - 1) - 1
+        a = self._origins[first] + (0 if self._widths[first] else start - self.starts[first])
+        b = self._origins[last] + (self._widths[last] or end - self.starts[last])
+        return a, b
+
+    def index(self, place: int) -> int:
+        """Where the byte at `place` of the original is in `data` (the next one, if it was cut out)."""
+        run = bisect_right(self._origins, place) - 1
+        if run < 0:
+            return 0
+        end = self.starts[run + 1] if run + 1 < len(self.starts) else len(self.data)
+        return min(self.starts[run] + place - self._origins[run], end)
+
+
+def edited(text: bytes, lo: int, hi: int, what: re.Pattern[bytes], by: Callable[[re.Match[bytes]], bytes], *, after: int = 0) -> View:
+    """`text[lo:hi]` with each match of `what` that begins at `after` or later replaced by `by(match)`."""
+    parts: list[bytes] = []
+    starts: list[int] = []
+    origins: list[int] = []
+    widths: list[int] = []
+    size = 0
+    at = lo
+
+    def take(part: bytes, origin: int, width: int) -> None:
+        nonlocal size
+        if part:
+            parts.append(part)
+            starts.append(size)
+            origins.append(origin)
+            widths.append(width)
+            size += len(part)
+
+    for match in what.finditer(text, max(lo, after), hi):
+        take(text[at : match.start()], at, 0)
+        take(by(match), match.start(), match.end() - match.start())
+        at = match.end()
+    take(text[at:hi], at, 0)
+    return View(b"".join(parts), starts, origins, widths)
+
+
+def joined(text: bytes, lo: int, hi: int, breaks: re.Pattern[bytes], *, after: int = 0) -> View:
+    """`text[lo:hi]` without the breaks that begin at `after` or later."""
+    return edited(text, lo, hi, breaks, lambda _: b"", after=after)
+
+
+class WithoutBreaks:
+    """A whole text without its line ends and joints (indentation stays), made at the speed of `bytes.replace`.
+
+    `origin` finds a byte's place when it is asked for, which is seldom; `joined` keeps all of them and is for short texts.
+    """
+
+    _BLOCK = 1024
+    _KEPT = re.compile(rb"[^\n\r\x01]+")
+
+    def __init__(self, text: bytes) -> None:
+        same_size = text
+        for escaped in (b"\\r\\n", b"\\n", b"\\\n"):
+            same_size = same_size.replace(escaped, b"\n" * len(escaped))
+        self._text = same_size
+        self.data = same_size.translate(None, b"\n\r\x01")
+        self._blocks: list[int] = []
+
+    def origin(self, index: int) -> int:
+        """Where the byte at `index` of `data` is in the text."""
+        if not self._blocks:
+            kept = 0
+            for at in range(0, len(self._text), self._BLOCK):
+                self._blocks.append(kept)
+                end = min(at + self._BLOCK, len(self._text))
+                kept += end - at - sum(self._text.count(cut, at, end) for cut in (b"\n", b"\r", b"\x01"))
+        block = bisect_right(self._blocks, index) - 1
+        left = index - self._blocks[block]
+        for run in self._KEPT.finditer(self._text, block * self._BLOCK):
+            if left < run.end() - run.start():
+                return run.start() + left
+            left -= run.end() - run.start()
+        raise IndexError(index)
+
+
+def unescaped(text: bytes, lo: int, hi: int) -> View:
+    r"""`text[lo:hi]` with `\u0073`, `\x73` and `\/` of ASCII characters undone, at any depth of quoting."""
+    return edited(text, lo, hi, ESCAPE, lambda m: b"/" if m[3] else bytes([int(m[1] or m[2], 16)]))
+
+
+def percent_decoded(text: bytes, lo: int, hi: int) -> View:
+    """`text[lo:hi]` with `%73` of ASCII characters undone."""
+    return edited(text, lo, hi, PERCENT, lambda m: bytes([int(m[1], 16)]))
+
+
+def base64_decoded(text: bytes, lo: int, hi: int) -> tuple[View, int] | None:
+    """The ASCII text that stands in base64 at `lo`, maybe wrapped over lines, and where its run ends; None if none does."""
+    run = BASE64_RUN.match(text, lo, hi)
+    if run is None:
+        return None
+    lines = joined(text, lo, run.end(), LINE_BREAK)
+    code = lines.data.rstrip(b"=").replace(b"-", b"+").replace(b"_", b"/")
+    code = code[: len(code) - (len(code) % 4 == 1)]
+    data = base64.b64decode(code + b"=" * (-len(code) % 4))
+    if odd := NOT_TEXT.search(data):
+        data = data[: odd.start()]
+    starts, origins, widths = [], [], []
+    for quad in range(0, len(data), 3):
+        a, b = lines.origin(quad // 3 * 4, min(quad // 3 * 4 + 4, len(lines.data)))
+        starts.append(quad)
+        origins.append(a)
+        widths.append(b - a)
+    return (View(data, starts, origins, widths), run.end()) if data else None
