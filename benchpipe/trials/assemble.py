@@ -119,11 +119,11 @@ def _kept(bench_run: BenchRun, mode: str, hits: Sequence[Hit], readings: Reading
 
 def _held(attempt: Tried, before: Record | None) -> Tried:
     """While the runner lives, an empty or cut result is one being written: the last good reading stays (B4)."""
-    alive = attempt.record.state != "stalled"
-    if not (attempt.unreadable and alive and before and before.trial and before.trial == attempt.record.trial):
+    if not attempt.unreadable or attempt.record.state == "stalled":
         return attempt
+    good = before if before and before.trial == attempt.record.trial else attempt.record
     held = replace(
-        before,
+        good,
         reason="result.json is being written",
         supersedes=None, followup=None, stale=None, stale_reason=None, attempts=(),
     )  # fmt: skip
