@@ -18,7 +18,7 @@ ALWAYS = (
     "host", "job", "trial", "started", "finished", "agent_wall_s", "calls", "calls_failed", "tokens", "tokens_source",
     "billed_usd", "billed_source", "last_call", "exception", "reward", "progress", "regraded", "scan", "logs",
 )  # fmt: skip
-"""Keys that every record with a job has, null included. `state` is in every record."""
+"""Keys that every record but a queued one has, null included. `state` is in every record."""
 SOMETIMES = (
     "metrics", "supersedes", "followup", "stale", "rerun",
     "reason", "stale_reason", "last_activity_at", "reward_counts", "calls_without_usage", "attempts",
@@ -31,7 +31,7 @@ SIGNATURE = ("state", "host", "trial", "reward", "progress", "exception", "scan"
 
 def record_json(record: Record) -> dict[str, Any]:
     """The stored form of a record. A queued one has `state` and what sometimes is there."""
-    keys = (*ALWAYS, *SOMETIMES) if record.job else SOMETIMES
+    keys = SOMETIMES if record.state == "queued" else (*ALWAYS, *SOMETIMES)
     said: dict[str, Any] = {"state": record.state}
     for key in keys:
         value = getattr(record, key)

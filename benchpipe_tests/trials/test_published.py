@@ -1,5 +1,6 @@
 """Run files of the original, read in place: they load, and their views equal counts made by hand."""
 
+import json
 from collections import Counter
 from pathlib import Path
 
@@ -42,8 +43,6 @@ def test_a_published_run_file_gives_the_states_counted_by_hand(shared: Path, ben
 
 
 def test_every_field_of_a_published_record_survives_reading_and_writing(shared: Path) -> None:
-    import json
-
     for path in sorted((shared / "samples" / "eai" / "data" / "published_runs").glob("*/*.json")):
         said = json.loads(path.read_bytes())
         run_file = parse_run_file(path.read_bytes(), said["benchmark"], said["run"], path.name)
@@ -51,11 +50,10 @@ def test_every_field_of_a_published_record_survives_reading_and_writing(shared: 
         again = run_file_json(run_file)
         for task, modes in said["tasks"].items():
             for mode, record in modes.items():
-                # a published record names neither host nor job, so the stored form leaves its empty keys out
-                kept = run_file.tasks[task][mode]
-                assert all(getattr(kept, key) == value for key, value in record.items() if key not in ("tokens", "supersedes"))
-                assert {key: getattr(kept.tokens, key) for key in record["tokens"]} == record["tokens"]
-                assert again["tasks"][task][mode]["state"] == record["state"]
+                written = again["tasks"][task][mode]
+                earlier, earlier_written = record.pop("supersedes", {}), written.get("supersedes", {})
+                assert record.items() <= written.items()
+                assert earlier.items() <= earlier_written.items()
 
 
 def test_robolabs_withdrawn_mode_counts_nowhere_and_keeps_what_it_was(shared: Path) -> None:
