@@ -9,10 +9,9 @@ from typing import Any, Dict, Optional
 from benchpipe.probe.answers import Answer, answer_of
 from benchpipe.probe.growing import Line, Tally, read_growing
 from benchpipe.probe.lenient import NOT_JSON, decode, epoch, is_number, mapping, number, text_or_none
+from benchpipe.probe.quick import Line as Quick
 from benchpipe.probe.quick import first_fields, quick_answer, quick_line
 from benchpipe.probe.usage_shapes import UnknownUsage, normalise
-
-NEEDED = ("t", "method", "status", "latency_s")
 
 
 def read_gateway(path: str, cursors: Any) -> Tally:
@@ -23,11 +22,10 @@ def read_gateway(path: str, cursors: Any) -> Tally:
 def take_line(tally: Tally, line: Line) -> None:
     """Add what one line says to the tally: a request, a problem, or nothing (another method, a blank line)."""
     quick = quick_line(line.text)
-    if quick and quick.fields.get("method", "POST") != "POST":
+    answer = _quick_answer(line.text, quick) if quick else None
+    if quick and quick.fields["method"] != "POST":
         return
-    if quick and all(key in quick.fields for key in NEEDED):
-        ok = _status(quick.fields["status"]) == 200
-        answer = quick_answer(line.text, quick.start, quick.end) if ok else Answer()
+    if quick and answer is not None:
         _add(tally, line, quick.fields, answer)
     elif line.shortened:
         fields = dict(first_fields(line.text), **(quick.fields if quick else {}))
@@ -37,6 +35,11 @@ def take_line(tally: Tally, line: Line) -> None:
             tally.problem("a line too long to be held, unreadable")
     elif line.text.strip():
         _take_record(tally, line, decode(line.text))
+
+
+def _quick_answer(text: bytes, quick: Quick) -> Optional[Answer]:
+    wanted = quick.fields["method"] == "POST" and _status(quick.fields["status"]) == 200
+    return quick_answer(text, quick.start, quick.end) if wanted else Answer()
 
 
 def _take_record(tally: Tally, line: Line, record: Any) -> None:

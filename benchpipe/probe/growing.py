@@ -85,24 +85,27 @@ def _seal(file: BinaryIO, offset: int) -> str:
 
 def lines(file: BinaryIO, offset: int) -> Iterator[Line]:
     """The complete lines from the present position, which is `offset` of the file. Blank lines come too."""
-    pending, start, shortened = b"", offset, False
+    memory = bytearray(LONG + BLOCK)
+    buffer = memoryview(memory)
+    held, start, shortened = 0, offset, False  # bytes of the unfinished line, where it begins, whether its middle is gone
     position = offset
     while True:
-        block = file.read(BLOCK)
-        if not block:
+        size = file.readinto(buffer[held : held + BLOCK])  # type: ignore[attr-defined]
+        if not size:
             return
-        at = 0
-        newline = block.find(b"\n")
+        at, filled = 0, held + size
+        newline = memory.find(b"\n", held, filled)
         while newline >= 0:
-            text = pending + block[at:newline] if pending else block[at:newline]
-            at = newline + 1
-            yield Line(start, position + at, text, shortened)
-            pending, start, shortened = b"", position + at, False
-            newline = block.find(b"\n", at)
-        pending += block[at:]
-        position += len(block)
-        if len(pending) > LONG:
-            pending, shortened = shorten(pending), True
+            end = position + newline + 1 - held
+            yield Line(start, end, bytes(buffer[at:newline]), shortened)
+            at, start, shortened = newline + 1, end, False
+            newline = memory.find(b"\n", at, filled)
+        position += size
+        rest = bytes(buffer[at:filled])
+        if len(rest) > LONG:
+            rest, shortened = shorten(rest), True
+        held = len(rest)
+        buffer[:held] = rest
 
 
 def shorten(text: bytes) -> bytes:

@@ -15,8 +15,11 @@ import re
 from typing import Any, Dict, List, NamedTuple, Optional, Pattern, Tuple
 
 from benchpipe.probe.answers import Answer, Carrier, answer_of, carries, conclude
+from benchpipe.probe.fastfind import find, rfind
 from benchpipe.probe.lenient import NOT_JSON, decode
 
+NEEDED = ("t", "method", "status", "latency_s")
+_WANTED = tuple(b'"%s"' % name.encode() for name in NEEDED)
 SHORT = 4096
 """Lines up to this length are parsed in full at once."""
 REACH = 1024
@@ -28,14 +31,15 @@ _MEMBER = re.compile(rb"\s*(" + _KEY + rb")\s*:\s*(" + _PLAIN + rb")\s*")
 _LAST_STRING = re.compile(rb'"((?:\s*,\s*' + _KEY + rb"\s*:\s*" + _PLAIN + rb")*)\s*\}\s*\Z")
 _BEFORE = re.compile(rb",((?:\s*" + _KEY + rb"\s*:\s*" + _PLAIN + rb"\s*,)+)\s*\Z")
 _RESPONSE = re.compile(rb'"response"\s*:\s*"')
-_OPENING = re.compile(rb"\s*\{\s*" + _KEY + rb"\s*:")
+_OPENING = re.compile(rb"\{\s*" + _KEY + rb"\s*:\s*(?:1\d\d)?")
 
 # The same inside a string, where a bare quote is written \" and nothing that has a backslash of its own is looked at.
 _IN_PLAIN = rb'(?:\\"[^"\\]{0,200}\\"|-?[0-9][0-9.eE+-]{0,30}|true|false|null|\{\}|\[\])'
 _IN_KEY = rb'\\"[^"\\]{1,60}\\"'
 _IN_MEMBER = re.compile(rb" *(" + _IN_KEY + rb") *: *(" + _IN_PLAIN + rb") *")
 _IN_OPENING = re.compile(rb" *(" + _IN_KEY + rb") *: *\{")
-_IN_USAGE = re.compile(rb'\\"(?:usage|usageMetadata|usage_metadata)\\" *: *(\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}) *')
+_IN_USAGE_KEY = re.compile(rb'\\"(?:usage|usageMetadata|usage_metadata)\\" *: *')
+_IN_USAGE = re.compile(_IN_USAGE_KEY.pattern + rb"(\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}) *")
 _IN_MODEL = re.compile(rb'\\"(?:model|modelVersion)\\" *: *\\"([ !#-\[\]-~]{1,200})\\"')
 _IN_TYPE = re.compile(rb'\\"type\\" *: *\\"(?:response\.|message_)')
 _IN_ID = re.compile(rb'\\"(?:id|responseId)\\" *:')
@@ -43,7 +47,7 @@ _END = re.compile(rb"(?:\\n|\\r| )*\Z")
 
 
 class Line(NamedTuple):
-    """The plain top-level members of a line, decoded, and where its response string's content lies."""
+    """The plain top-level members of a line, decoded, and where its response string's content lies, if it is one string."""
 
     fields: Dict[str, Any]
     start: int
@@ -51,7 +55,10 @@ class Line(NamedTuple):
 
 
 def quick_line(line: bytes) -> Optional[Line]:
-    """The wanted parts of a gateway line, or None where they can't be proven. `line` has no newline at its end."""
+    """The wanted parts of a gateway line, or None where they can't be proven. `line` has no newline at its end.
+
+    All fields in NEEDED are there. That start and end belong to the same string is left for `quick_answer` to prove.
+    """
     if len(line) <= SHORT or line[:1] != b"{":
         return None
     members, head = _members(_MEMBER, line, 1)
@@ -59,25 +66,23 @@ def quick_line(line: bytes) -> Optional[Line]:
     if key is None:
         return None
     start, before = key.end(), key.start()
-    if before != head and _is_glued(line, before):
+    if before != head and _is_glued(line, 1, before):
         return None
     last = _LAST_STRING.search(line, max(len(line) - REACH, start))
     if last is not None:
-        end, after = last.start(), last.group(1)
-        if not _is_string(line, start, end):
-            return None
-        neighbours = _BEFORE.search(line, max(before - REACH, head - 1), before) if before != head else None
-        if neighbours is not None:
-            members += _members(_MEMBER, neighbours.group(1), 0)[0]
-        members += _members(_MEMBER, after, after.find(b",") + 1)[0]
+        end = last.start()
+        members += _members(_MEMBER, last.group(1), last.group(1).find(b",") + 1)[0]
     elif before == head:  # proven from the front; other members follow, big ones among them
         end = _end_before_string_key(line, start)
-        if end < 0 or not _is_string(line, start, end) or line[-1:] != b"}" or _is_glued(line, len(line), end):
+        if end < 0 or line[-1:] != b"}" or _is_glued(line, end, len(line)):
             return None
         members += _members(_MEMBER, line, line.index(b",", end) + 1)[0]
     else:
         return None
-    return Line(_decoded(members), start, end)
+    fields = _decoded(members)
+    if before != head and not all(name in fields for name in NEEDED) and _is_string(line, start, end):
+        fields = {**_neighbours(line, max(before - REACH, head - 1), before), **fields}
+    return Line(fields, start, end) if all(name in fields for name in NEEDED) else None
 
 
 def first_fields(line: bytes) -> Dict[str, Any]:
@@ -85,27 +90,39 @@ def first_fields(line: bytes) -> Dict[str, Any]:
     return _decoded(_members(_MEMBER, line, 1)[0])
 
 
-def quick_answer(line: bytes, start: int, end: int) -> Answer:
-    """`answer_of` the string whose content is line[start:end], with as little decoding as can be."""
+def quick_answer(line: bytes, start: int, end: int) -> Optional[Answer]:
+    """`answer_of` the string whose content is line[start:end], with as little decoding as can be; None if it is no string."""
     at = line.rfind(b"usage", start, end)
-    if at < 0:
-        return Answer()
-    carriers = _carriers(line, at, start, end)
+    carriers = _carriers(line, at, start, end) if at >= 0 else []
+    if carriers and len(carriers) == 1 and _begins_stream(line, start, carriers[0].response_id):
+        return conclude(carriers)  # a stream that ends with the id it began with is one answer, in whatever strings it lies
+    if not _is_string(line, start, end):
+        return None
     if carriers is not None:
         return conclude(carriers)
     text = decode(b'"' + line[start:end] + b'"')
     return answer_of(None if text is NOT_JSON else text)
 
 
+def _begins_stream(line: bytes, start: int, response_id: Optional[str]) -> bool:
+    return bool(response_id) and line.find(b'\\"id\\":\\"%s\\"' % str(response_id).encode(), start, start + REACH) >= 0
+
+
+def _neighbours(line: bytes, start: int, before: int) -> Dict[str, Any]:
+    """The plain members right before the one at `before`."""
+    found = _BEFORE.search(line, start, before)
+    return _decoded(_members(_MEMBER, found.group(1), 0)[0]) if found else {}
+
+
 def _search_key(line: bytes, head: int) -> "Optional[re.Match[bytes]]":
-    at = line.find(b'"response"', head)
+    at = find(line, b'"response"', head, len(line))
     return _RESPONSE.match(line, at) if at >= 0 and line[at - 1] in b", \t" else None
 
 
-def _is_glued(line: bytes, end: int, start: int = 1) -> bool:
-    """Whether the line's own beginning (`{"t":`) comes a second time."""
+def _is_glued(line: bytes, start: int, end: int) -> bool:
+    """Whether the line's own beginning (`{"t": 179`, the first digits of a time) comes a second time."""
     opening = _OPENING.match(line)
-    return opening is None or line.find(opening.group(), start, end) >= 0
+    return opening is None or find(line, opening.group(), start, end) >= 0
 
 
 def _is_string(line: bytes, start: int, end: int) -> bool:
@@ -146,7 +163,7 @@ def _members(pattern: Pattern[bytes], text: bytes, at: int, end: int = -1) -> Tu
 
 
 def _decoded(members: List[Tuple[bytes, bytes]]) -> Dict[str, Any]:
-    return {key[1:-1].decode("utf-8", "replace"): decode(value) for key, value in members}
+    return {key[1:-1].decode(): decode(value) for key, value in members if key in _WANTED}
 
 
 def _carriers(line: bytes, at: int, start: int, end: int) -> Optional[List[Carrier]]:
@@ -190,9 +207,9 @@ def _event_around(line: bytes, at: int, start: int, end: int) -> Optional[Tuple[
 
 def _rfind_bare(line: bytes, what: bytes, start: int, end: int) -> int:
     """`rfind` of an escape sequence, passing over those whose backslash is itself escaped."""
-    at = line.rfind(what, start, end)
+    at = rfind(line, what, start, end)
     while at >= 0 and _escaped(line, at):
-        at = line.rfind(what, start, at)
+        at = rfind(line, what, start, at)
     return at
 
 
@@ -201,11 +218,11 @@ def _carrier(line: bytes, start: int, end: int) -> Optional[Carrier]:
     while line[start : start + 1] == b" ":
         start += 1
     event = line[start:end]
-    found = list(_IN_USAGE.finditer(event, max(event.rfind(b'\\"usage'), 0)))
-    if len(found) != 1 or event[:1] != b"{" or event.count(b'\\"usage') != 1:
+    found = _only_usage(event)
+    if found is None or event[:1] != b"{":
         return None
     head, inner = _members(_IN_MEMBER, event, 1)
-    tail, at = _after(event, found[0].end())
+    tail, at = _after(event, found.end())
     if event[at : at + 1] != b"}":
         return None
     if not _END.match(event, at + 1):  # not the event's own brace: one object down
@@ -215,7 +232,18 @@ def _carrier(line: bytes, start: int, end: int) -> Optional[Carrier]:
         tail = outer
     opening = _IN_OPENING.match(event, inner)
     child = _members(_IN_MEMBER, event, opening.end())[0] if opening else []
-    return _assemble(event, found[0].group(1), head, child, tail)
+    return _assemble(event, found.group(1), head, child, tail)
+
+
+def _only_usage(event: bytes) -> "Optional[re.Match[bytes]]":
+    """The one usage key of an event with its object. The quotes of a key have one backslash, those in a text more."""
+    keys = []
+    at = find(event, b'\\"usage', 0, len(event))
+    while at >= 0:
+        if event[at - 1 : at] != b"\\" and _IN_USAGE_KEY.match(event, at):
+            keys.append(at)
+        at = find(event, b'\\"usage', at + 1, len(event))
+    return _IN_USAGE.match(event, keys[0]) if len(keys) == 1 else None
 
 
 def _after(event: bytes, at: int) -> Tuple[List[Tuple[bytes, bytes]], int]:
@@ -243,7 +271,7 @@ def _assemble(
         response_id = _text(tail, (b"id", b"responseId")) if ids == 1 else None
         if response_id is None and ids:
             return None
-    model = _IN_MODEL.search(event)
+    model = _IN_MODEL.search(event, max(find(event, b'\\"model', 0, len(event)), 0))
     return Carrier(usage, response_id, model.group(1).decode() if model else None, kind == "message_delta")
 
 
