@@ -11,8 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import msgspec
-
 from benchpipe.files import json_bytes, sha256, write_bytes
 from benchpipe.hosts.raw import trial_folder
 from benchpipe.hosts.store import load_requests
@@ -23,7 +21,8 @@ from benchpipe.transcripts.build import BUILDER_VERSION, KEPT_TEXTS, STAMP_FILE,
 from benchpipe.transcripts.media import OUTPUT_FOLDER
 from benchpipe.transcripts.records import LOG_FILE
 from benchpipe.transcripts.robot import EPISODES, RECORDING
-from benchpipe.trials.records import Attempt, Record, RunFile
+from benchpipe.trials.records import Attempt, RunFile
+from benchpipe.trials.view import slot_pages
 from benchpipe.usage.records import Request
 
 PREVIOUS = "-prev"
@@ -44,6 +43,7 @@ class Slot:
     task: str
     slot: str
     mode: str
+    previous: bool
     attempt: Attempt
     logs: Mapping[str, object] = field(default_factory=dict)
     """What the probe said about the trial's files; empty for an earlier attempt."""
@@ -66,25 +66,12 @@ class LogsReport:
 
 
 def slots_of(run_file: RunFile) -> Iterator[Slot]:
-    """The slots of a run: `<mode>` for each record with a trial, `<mode>-prev` for the attempt before it (10.1).
-
-    A queued rerun has no trial of its own: its earlier attempt's page stays at `<mode>`.
-    """
+    """Every slot of a run that has a trial (10.1)."""
     for task, modes in run_file.tasks.items():
         for mode, record in modes.items():
-            if record.trial and record.state != "queued":
-                yield Slot(run_file.benchmark, run_file.run, task, mode, mode, _own(record), record.logs or {})
-            before = record.supersedes
-            if before and before.trial:
-                slot = mode if record.state == "queued" else mode + PREVIOUS
-                yield Slot(run_file.benchmark, run_file.run, task, slot, mode, before)
-
-
-def _own(record: Record) -> Attempt:
-    """The attempt that a record shows, in the record's own words."""
-    kept = next((attempt for attempt in record.attempts if attempt.counts and attempt.trial == record.trial), Attempt())
-    names = set(Attempt.__struct_fields__) & set(Record.__struct_fields__)
-    return msgspec.structs.replace(kept, **{name: getattr(record, name) for name in names})
+            for page in slot_pages(mode, record):
+                logs = record.logs if page.attempt.trial == record.trial else None
+                yield Slot(run_file.benchmark, run_file.run, task, page.slot, mode, page.previous, page.attempt, logs or {})
 
 
 def update_logs(
@@ -149,7 +136,7 @@ def _facts(lab: Lab, slot: Slot, host: Host, folder: Path | None, backfill: Back
     place = f"{host.jobs.rstrip('/')}/{attempt.job}/{attempt.trial}"
     return Facts(
         benchmark=slot.benchmark, run=slot.run, task=slot.task, mode=slot.mode, state=attempt.state or "",
-        trial=attempt.trial or "", previous=slot.slot.endswith(PREVIOUS), host=attempt.host, job=attempt.job,
+        trial=attempt.trial or "", previous=slot.previous, host=attempt.host, job=attempt.job,
         started=attempt.started, finished=attempt.finished, agent_wall_s=attempt.agent_wall_s,
         exception=attempt.exception, reward=dict(attempt.reward) if attempt.reward else None, scan=attempt.scan,
         where=f"{host.ssh}:{place}" if host.ssh else place, partial=_partial(slot.logs, folder), backfill=backfill,

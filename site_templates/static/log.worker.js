@@ -1,7 +1,8 @@
 // Finds a text in every step of a transcript, fetched section by section, off the page's thread.
 // In: {text, parts: [{src, first} | {steps: [[n, text]]}]}. Out, per part: {hits: [[n, before, hit, after]], done}.
 
-const AROUND = 60;
+const AROUND = 60; // characters shown beside a hit
+const AT_ONCE = 6; // parts on their way
 
 const textsOf = (step) => [step.text, step.cmd, step.code, step.out].filter(Boolean);
 
@@ -15,23 +16,21 @@ function hitOf(n, texts, wanted) {
   return null;
 }
 
-async function pairsOf(part) {
-  if (part.steps) return part.steps.map(([n, text]) => [n, [text]]);
+async function hitsOf(part, wanted) {
+  if (part.steps) return part.steps.map(([n, text]) => hitOf(n, [text], wanted)).filter(Boolean);
   const answer = await fetch(part.src);
-  return (await answer.json()).steps.map((step, i) => [part.first + i, textsOf(step)]);
+  const { steps } = await answer.json();
+  return steps.map((step, i) => hitOf(part.first + i, textsOf(step), wanted)).filter(Boolean);
 }
 
 onmessage = async ({ data }) => {
   const wanted = data.text.toLowerCase();
-  let done = 0;
-  for (const part of data.parts) {
-    let hits = [];
-    try {
-      hits = (await pairsOf(part)).map(([n, texts]) => hitOf(n, texts, wanted)).filter(Boolean);
-    } catch {
-      // a part that can't be fetched has no hits; the page says so when it comes near
-    }
-    done += 1;
+  const begin = (part) => hitsOf(part, wanted).catch(() => []); // the page says so when such a part comes near
+  const ahead = data.parts.slice(0, AT_ONCE).map(begin);
+  for (let done = 1; done <= data.parts.length; done += 1) {
+    const hits = await ahead.shift();
+    const next = data.parts[done - 1 + AT_ONCE];
+    if (next) ahead.push(begin(next));
     postMessage({ hits, done });
   }
 };

@@ -1,0 +1,402 @@
+"""The log page of one trial as its template reads it (runs-system 12.7). Nothing is decided or counted twice here: states come
+from `trials`, money from `usage`, the transcript from `transcripts`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from benchpipe.site.log_steps import Section, sections
+from benchpipe.site.log_timeline import Timeline, clock, timeline
+from benchpipe.site.render import Link, Page
+from benchpipe.site.states import LOOKS
+from benchpipe.transcripts.checks import Check
+from benchpipe.transcripts.records import Chunk, Kept, Log, RobotEvent
+from benchpipe.trials.records import Attempt
+from benchpipe.usage import format as fmt
+from benchpipe.usage.records import Bill, Estimate
+
+TABLE_ROWS = 200
+"""Rows of requests or robot events in the page; the rest of a longer list is in log.json."""
+
+
+_SOURCES = {
+    "gateway": "the model gateway's log",
+    "sessions": "the agent's own session log",
+    "trajectory": "the agent's trajectory file",
+}
+
+
+@dataclass(frozen=True)
+class Banner:
+    """Something to know before reading on. `kind`: note, warn, bad, good. The link is the way to go from here."""
+
+    kind: str
+    title: str
+    text: str
+    link: Link | None = None
+
+
+@dataclass(frozen=True)
+class Card:
+    """One number: label, value as text, and of how many or what it is not."""
+
+    label: str
+    value: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Fact:
+    """`mono` for names and paths of machines."""
+
+    key: str
+    value: str
+    mono: bool = False
+
+
+@dataclass(frozen=True)
+class RequestRow:
+    """One model request as texts; "—" is not known. `read_from` is "" where the build doesn't tell."""
+
+    n: int
+    start: str
+    duration: str
+    status: str
+    failed: bool
+    input: str
+    cached: str
+    cache_write: str
+    output: str
+    reasoning: str
+    charge: str
+    read_from: str
+
+
+@dataclass(frozen=True)
+class RobotRow:
+    """One call of the robot; events of the same call in one row."""
+
+    call: str
+    at: str
+    what: str
+    type: str
+    steps: str
+    clipped: str
+    success: str
+    note: str
+
+
+@dataclass(frozen=True)
+class MediaView:
+    """What there is to look at. `reason` says why there is no replay; file addresses are complete."""
+
+    video: str
+    poster: str
+    note: str
+    reason: str
+    snapshots: tuple[Link, ...]
+    gen: str
+
+
+@dataclass(frozen=True)
+class AttemptRow:
+    """One attempt of the chain, oldest first. `href` leads to its page where it has one; `here` is this page's."""
+
+    n: int
+    trial: str
+    batch: str
+    state: str
+    started: str
+    agent_time: str
+    tokens: str
+    estimate: str
+    billed: str
+    why: str
+    counts: bool
+    here: bool
+    href: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogPage(Page):
+    """One trial's log page."""
+
+    template: ClassVar[str] = "log.html"
+    heading: str
+    lede: str
+    run_link: Link
+    state: str
+    state_help: str
+    live: bool
+    banners: tuple[Banner, ...]
+    cards: tuple[Card, ...]
+    facts: tuple[Fact, ...]
+    timeline: Timeline | None
+    media: MediaView
+    has_media: bool
+    media_base: str
+    """Put before the names of images in fetched steps."""
+    sections: tuple[Section, ...]
+    n_steps: int
+    n_say: int
+    n_run: int
+    n_failed: int
+    n_img: int
+    robot: tuple[RobotRow, ...]
+    n_robot: int
+    n_robot_events: int
+    requests: tuple[RequestRow, ...]
+    n_requests: int
+    charged: bool
+    checks: tuple[Check, ...]
+    attempts: tuple[AttemptRow, ...]
+    kept: tuple[Kept, ...]
+    problems: tuple[str, ...]
+    earlier: Link | None
+    later: Link | None
+    raw: str
+    """Address of log.json below the site root."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogContext:
+    """What a log page needs to know besides its log. `media` is put before file names; None: this build has no media."""
+
+    path: str
+    run_label: str
+    task_title: str
+    section: str
+    crumbs: tuple[Link, ...]
+    run_link: Link
+    state: str
+    local: bool
+    media: str | None = ""
+    raw: str
+    """Address of log.json below the site root."""
+    chunks: Sequence[Chunk] = ()
+    banners: tuple[Banner, ...] = ()
+    checks: tuple[Check, ...] = ()
+    attempts: tuple[AttemptRow, ...] = ()
+    estimate: Estimate
+    bill: Bill
+    earlier: Link | None = None
+    later: Link | None = None
+
+
+def log_page(log: Log, about: LogContext) -> LogPage:
+    """Pure: the page of `log`."""
+    look = LOOKS[about.state]
+    rows = request_rows(log)
+    robot = robot_rows(log.robot)
+    return LogPage(
+        path=about.path,
+        title=f"{about.task_title}, {log.mode} · {about.run_label}",
+        section=about.section,
+        crumbs=about.crumbs,
+        description=f"{look.word}: {about.task_title} by {about.run_label}, {log.totals.runs} tool runs.",
+        heading=about.task_title,
+        lede=log.mode + (", previous attempt" if log.previous else ""),
+        run_link=about.run_link,
+        state=about.state,
+        state_help=look.help,
+        live=about.state in ("running", "setup"),
+        banners=about.banners,
+        cards=tuple(_cards(log, about)),
+        facts=tuple(_facts(log, about)),
+        timeline=timeline(log),
+        media=_media(log, about),
+        has_media=about.media is not None,
+        media_base=about.media or "",
+        sections=sections(log.steps, about.chunks, about.media),
+        n_steps=len(log.steps),
+        n_say=sum(step.k == "say" for step in log.steps),
+        n_run=sum(step.k == "run" for step in log.steps),
+        n_failed=sum(step.status == "failed" for step in log.steps),
+        n_img=sum(bool(step.img) for step in log.steps),
+        robot=robot[:TABLE_ROWS],
+        n_robot=len(robot),
+        n_robot_events=sum(event.n or 1 for event in log.robot),
+        requests=rows[:TABLE_ROWS],
+        n_requests=len(rows),
+        charged=any(row.charge != "—" for row in rows),
+        checks=about.checks,
+        attempts=about.attempts,
+        kept=tuple(log.kept) if about.local else (),
+        problems=tuple(log.problems) if about.local else (),
+        earlier=about.earlier,
+        later=about.later,
+        raw=about.raw,
+    )
+
+
+def _cards(log: Log, about: LogContext) -> list[Card]:
+    totals, reward = log.totals, log.reward or {}
+    failed_runs = sum(step.status == "failed" for step in log.steps)
+    cards = [Card("Agent time", fmt.duration(log.agent_wall_s))]
+    if log.calls:
+        cards.append(Card("Requests", f"{totals.calls:,}", f"{totals.failed} failed" if totals.failed else "none failed"))
+        cards.append(Card("Tokens in", fmt.tokens(totals.input), _part(log, 4, totals.cached, totals.input, "cached")))
+        cards.append(Card("Tokens out", fmt.tokens(totals.output), _part(log, 6, totals.reasoning, totals.output, "reasoning")))
+    if about.estimate.usd is not None:
+        of = (
+            "the runner's own count"
+            if about.estimate.flat
+            else f"{about.estimate.n_priced} of {about.estimate.n_requests} requests"
+        )
+        cards.append(Card("Est. cost", fmt.money(about.estimate.usd), f"at list price, {of}"))
+    if about.bill.usd is not None:
+        cards.append(Card("Billed", fmt.money(about.bill.usd), f"{about.bill.coverage}, {about.bill.source}"))
+    if totals.runs:
+        cards.append(Card("Tool runs", f"{totals.runs:,}", f"{failed_runs} failed" if failed_runs else "none failed"))
+    if totals.images:
+        cards.append(Card("Images seen", f"{totals.images:,}"))
+    if totals.robot:
+        cards.append(Card("Robot calls", f"{len({event.call for event in log.robot if event.call is not None}):,}"))
+    if "n_actions" in reward:
+        cards.append(Card("Actions graded", f"{reward['n_actions']:g}"))
+    return cards
+
+
+def _part(log: Log, column: int, part: int, whole: int, word: str) -> str:
+    """`84% cached`; "" where no request says so."""
+    known = any(row[column] is not None for row in log.calls)
+    return f"{part / whole:.0%} {word}" if known and whole else ""
+
+
+def _facts(log: Log, about: LogContext) -> list[Fact]:
+    reward = ", ".join(f"{key} {value:g}" for key, value in sorted((log.reward or {}).items()))
+    facts = [
+        Fact("run", log.run, True),
+        Fact("trial", log.trial or "", True),
+        Fact("started", fmt.moment(log.started) if log.started else ""),
+        Fact("finished", fmt.moment(log.finished) if log.finished else ""),
+        Fact("reward", reward),
+        Fact("exception", log.exception or "", True),
+        Fact("episode ended", " · ".join(text for text in (log.ended.reason, log.ended.error) if text)),
+    ]
+    if about.local:
+        facts += [
+            Fact("host", log.host or ""),
+            Fact("where", log.where or "", True),
+            Fact("transcript from", _SOURCES.get(log.source or "", "")),
+            Fact("page data built", fmt.moment(log.built) if log.built else ""),
+        ]  # fmt: skip
+    return [fact for fact in facts if fact.value]
+
+
+def _media(log: Log, about: LogContext) -> MediaView:
+    base = about.media or ""
+    here = about.media is not None
+    video = log.media.video if here else None
+    return MediaView(
+        video=base + video if video else "",
+        poster=base + log.media.last if video and log.media.last else "",
+        note="Rendered again after the trial." if log.media.rerendered else "",
+        reason="" if video else _no_video(log, here),
+        snapshots=tuple(Link(snap.name, base + snap.src) for snap in log.snapshots) if here else (),
+        gen=log.gen or "",
+    )
+
+
+def _no_video(log: Log, published: bool) -> str:
+    """Why there is no replay, first that applies."""
+    if log.media.video and not published:
+        return "The replay is not published yet."
+    if (log.reward or {}).get("missing_trajectory"):
+        used_up = "; the time budget was used up" if log.exception == "AgentTimeoutError" else ""
+        return f"No replay: the agent left no trajectory{used_up}."
+    if log.state == "error":
+        return "No replay: the trial ended without a grade."
+    if log.media.problem:
+        return f"No replay: {log.media.problem}"
+    if log.ended.reason == "error":
+        return "No replay: the episode ended in an error."
+    return "No replay was rendered."
+
+
+def request_rows(log: Log) -> tuple[RequestRow, ...]:
+    """Each request with its tokens, charge and the place that it was read from (D4)."""
+    made = []
+    for n, row in enumerate(log.calls):
+        start, end, status, *tokens = row
+        cache_write, charge = (tokens + [None] * 6)[4:6]
+        places = [f"{log.files[file]} @ {offset:,}" for file, offset in log.lines[n : n + 1]]
+        made.append(
+            RequestRow(
+                n=n + 1,
+                start=clock(_seconds(start)),
+                duration=f"{_seconds(end) - _seconds(start):.1f} s",
+                status="—" if status is None else str(status),
+                failed=status not in (200, None),
+                input=_count(tokens[0]), cached=_count(tokens[1]), cache_write=_count(cache_write),
+                output=_count(tokens[2]), reasoning=_count(tokens[3]),
+                charge="—" if charge is None else f"${charge}",
+                read_from="".join(places),
+            )
+        )  # fmt: skip
+    return tuple(made)
+
+
+def _seconds(value: object) -> float:
+    return float(value) if isinstance(value, int | float) else 0.0
+
+
+def _count(value: object) -> str:
+    return f"{value:,}" if isinstance(value, int) else "—"
+
+
+def robot_rows(events: Sequence[RobotEvent]) -> tuple[RobotRow, ...]:
+    """Robot calls in order; the events of one call are one row: what was asked for, with the last word on success."""
+    calls: dict[int, list[RobotEvent]] = {}
+    for event in events:
+        if event.call is not None:
+            calls.setdefault(event.call, []).append(event)
+    return tuple(_robot_row(call, of) for call, of in calls.items())
+
+
+def _robot_row(call: int, events: Sequence[RobotEvent]) -> RobotRow:
+    def last(name: str) -> str:
+        return next((str(value) for event in reversed(events) if (value := getattr(event, name)) is not None), "")
+
+    steps = next((event.steps for event in events if event.steps is not None), None)
+    success = last("success")
+    return RobotRow(
+        call=str(call),
+        at=clock(events[0].t),
+        what=", ".join(dict.fromkeys(event.ev for event in events)),
+        type=last("type"),
+        steps="" if steps is None else f"{steps:,}",
+        clipped=last("clip"),
+        success={"True": "yes", "1": "yes", "1.0": "yes", "False": "no", "0": "no", "0.0": "no"}.get(success, success),
+        note=last("note"),
+    )
+
+
+def attempt_rows(
+    attempts: Sequence[Attempt], estimates: Mapping[str, Estimate], trial: str | None, pages: Mapping[str, str]
+) -> tuple[AttemptRow, ...]:
+    """The chain of attempts with the money of each. `estimates` and `pages` are by trial name."""
+    rows = []
+    for n, attempt in enumerate(attempts, 1):
+        estimate = estimates.get(attempt.trial or "", Estimate())
+        tokens = attempt.tokens
+        known = tokens is not None and tokens.input is not None
+        rows.append(
+            AttemptRow(
+                n=n,
+                trial=attempt.trial or "—",
+                batch=attempt.batch or "",
+                state=attempt.state or "queued",
+                started=attempt.started or "",
+                agent_time=fmt.duration(attempt.agent_wall_s),
+                tokens=f"{fmt.tokens(tokens.input)} / {fmt.tokens(tokens.output)}" if tokens and known else "—",
+                estimate=fmt.money(estimate.usd),
+                billed=fmt.money(attempt.billed_usd),
+                why=attempt.reason or attempt.exception or "",
+                counts=attempt.counts,
+                here=attempt.trial == trial,
+                href="" if attempt.trial == trial else pages.get(attempt.trial or "", ""),
+            )
+        )
+    return tuple(rows)

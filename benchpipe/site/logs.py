@@ -1,0 +1,215 @@
+"""Log pages as files of the site: one job per page, and one per file that a page fetches (chunks, images, replay).
+
+The local build takes the slots that the collector wrote; the public build takes the snapshot's logs and makes chunks of
+the long ones. A page is only rendered when something that it shows has changed.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+
+import msgspec
+
+from benchpipe.lab import Lab
+from benchpipe.registry.records import Public
+from benchpipe.site import addresses
+from benchpipe.site.data import BenchmarkData, RunData, Trial
+from benchpipe.site.jobs import Job, digest_of
+from benchpipe.site.log_page import Banner, LogContext, LogPage, attempt_rows, log_page
+from benchpipe.site.render import Link, Renderer
+from benchpipe.transcripts.build import STAMP_FILE
+from benchpipe.transcripts.checks import log_checks
+from benchpipe.transcripts.chunks import TEXT_FIELDS, ChunkWriter
+from benchpipe.transcripts.records import LOG_FILE, Chunk, Log, Step, load_log
+from benchpipe.transcripts.texts import plain
+from benchpipe.trials.view import SlotPage
+from benchpipe.usage.records import Bill, Estimate
+
+LARGE = 400_000
+"""Bytes of a published log that gets chunks; a shorter one stands in its page as a whole."""
+
+
+@dataclass(frozen=True)
+class LogSource:
+    """Where logs are read and how their media are reached."""
+
+    lab: Lab
+    public: bool
+    settings: Public
+
+    def log_file(self, benchmark: str, run: str, task: str, slot: str) -> Path:
+        """The data of a log page; the page exists if this file does."""
+        if self.public:
+            return self.lab.published / benchmark / run / task / f"{slot}.json"
+        return self.lab.slot_folder(benchmark, run, task, slot) / LOG_FILE
+
+    def media(self, place: str) -> str | None:
+        """What is put before the names of media files; None where they are not published."""
+        if not self.public:
+            return ""
+        base = self.settings.run_media_base
+        return f"{base}{place}" if base else None
+
+
+def log_pages(
+    source: LogSource, data: BenchmarkData, run: RunData, renderer: Renderer, estimates: Mapping[str, Estimate] = {}
+) -> Iterator[Job]:
+    """Jobs of all log pages of one bench-run. `estimates`: by trial name, for the chain of attempts."""
+    shown = [trial for trial in run.trials if trial.log]
+    for n, trial in enumerate(shown):
+        around = (shown[n - 1] if n else None, shown[n + 1] if n + 1 < len(shown) else None)
+        for page in trial.seen.pages:
+            file = source.log_file(trial.benchmark, trial.run, trial.task, page.slot)
+            if (stamp := _stamp(file)) is None:
+                continue
+            context = _context(source, data, run, trial, page, around, estimates)
+            make = _page_maker(source, file, context, renderer)
+            yield Job(f"{context.path}index.html", (stamp, digest_of(repr(context))), make)
+            yield from _files(source, file, context, stamp)
+
+
+def _page_maker(source: LogSource, file: Path, context: LogContext, renderer: Renderer) -> Callable[[], bytes]:
+    return lambda: renderer.render(page_of(source, file, context))
+
+
+def page_of(source: LogSource, file: Path, context: LogContext) -> LogPage:
+    """Read one log and make its page."""
+    if not source.public:
+        log = load_log(file)
+        return log_page(log, replace(context, chunks=tuple(log.chunks)))
+    published = published_log(file, file.stat().st_mtime_ns)
+    return log_page(published.log, replace(context, chunks=tuple(published.chunks)))
+
+
+def _files(source: LogSource, file: Path, context: LogContext, stamp: str) -> Iterator[Job]:
+    """The files that a page fetches or links."""
+    if not source.public:
+        for path in sorted(file.parent.rglob("*")):
+            if path.is_file() and path.name != STAMP_FILE and not path.name.startswith("."):
+                name = path.relative_to(file.parent).as_posix()
+                yield Job(context.path + name, (_stamp(path) or "",), path.read_bytes)
+        return
+    yield Job(context.raw, (stamp,), file.read_bytes)
+    if file.stat().st_size > LARGE:
+        for name in published_log(file, file.stat().st_mtime_ns).files:
+            yield Job(context.path + name, (name,), _piece_maker(file, name))
+
+
+def _piece_maker(file: Path, name: str) -> Callable[[], bytes]:
+    return lambda: published_log(file, file.stat().st_mtime_ns).files[name]
+
+
+@dataclass(frozen=True)
+class PublishedLog:
+    """A log of the snapshot. `files`: name → bytes of its chunks, none for a short one."""
+
+    log: Log
+    chunks: list[Chunk]
+    files: Mapping[str, bytes]
+
+
+@lru_cache(maxsize=2)
+def published_log(file: Path, mtime_ns: int) -> PublishedLog:
+    """Read a log of the snapshot and cut a long one into chunks. `mtime_ns` only tells versions of the file apart."""
+    log = load_log(file)
+    log.steps = [_plain(step) for step in log.steps]
+    files: dict[str, bytes] = {}
+    writer = ChunkWriter(files.__setitem__)
+    if file.stat().st_size > LARGE:
+        for step in log.steps:
+            writer.add(step)
+    return PublishedLog(log, writer.close(), files)
+
+
+def _plain(step: Step) -> Step:
+    """Texts of another builder without colour codes."""
+    changed = {name: cleaned for name in TEXT_FIELDS if (text := getattr(step, name)) and (cleaned := plain(text)) != text}
+    return msgspec.structs.replace(step, **changed) if changed else step
+
+
+def _stamp(file: Path) -> str | None:
+    """What tells that a file is another one than last time; None if it isn't there."""
+    try:
+        stat = file.stat()
+    except OSError:
+        return None
+    return f"{stat.st_size}-{stat.st_mtime_ns}"
+
+
+def _context(
+    source: LogSource,
+    data: BenchmarkData,
+    run: RunData,
+    trial: Trial,
+    page: SlotPage,
+    around: tuple[Trial | None, Trial | None],
+    estimates: Mapping[str, Estimate],
+) -> LogContext:
+    record = trial.record
+    own = not page.previous and page.attempt.trial == record.trial
+    place = f"{trial.benchmark}/{trial.run}/{trial.task}/{page.slot}/"
+    path = addresses.log_page(trial.benchmark, trial.run, trial.task, page.slot)
+    known = {**estimates, **({record.trial: trial.estimate} if record.trial else {})}
+    pages = {
+        other.attempt.trial or "": addresses.log_page(trial.benchmark, trial.run, trial.task, other.slot)
+        for other in trial.seen.pages
+        if source.log_file(trial.benchmark, trial.run, trial.task, other.slot).is_file()
+    }
+    run_link = Link(run.agent.label, addresses.run_link(trial.benchmark, trial.run))
+    earlier, later = (Link(f"{one.task_title}, {one.mode}", one.log) if one else None for one in around)
+    return LogContext(
+        path=path,
+        run_label=run.agent.label,
+        task_title=trial.task_title,
+        section=addresses.runs_page(trial.benchmark),
+        crumbs=(
+            Link("Runs", addresses.OVERVIEW),
+            Link(data.benchmark.name, addresses.runs_page(trial.benchmark)),
+            Link(run.agent.short, run_link.href),
+            Link(trial.task_title, addresses.task_page(trial.benchmark, trial.task)),
+        ),
+        run_link=run_link,
+        state=trial.state if own else page.attempt.state or "nodata",
+        local=not source.public,
+        media=source.media(place),
+        raw=f"runs-data/{place}{LOG_FILE}" if source.public else path + LOG_FILE,
+        banners=tuple(_banners(trial, page, own, pages)),
+        checks=tuple(log_checks(record, trial.mode, run.agent.harness_id)) if own and not source.public else (),
+        attempts=attempt_rows(record.attempts, known, page.attempt.trial, pages),
+        estimate=known.get(page.attempt.trial or "", Estimate()),
+        bill=trial.bill if own else Bill(),
+        earlier=earlier,
+        later=later,
+    )
+
+
+def _banners(trial: Trial, page: SlotPage, own: bool, pages: Mapping[str, str]) -> Iterator[Banner]:
+    """What to know before reading on, the gravest first (12.7)."""
+    seen, record = trial.seen, trial.record
+    if seen.stopped:
+        yield Banner("warn", "Stopped by us.", seen.stopped)
+    if seen.withdrawn:
+        yield Banner("warn", f"Withdrawn: {seen.withdrawn}.", seen.withdrawn_note or "")
+    if own and seen.uncounted:
+        yield Banner("warn", "Not counted.", seen.uncounted)
+    if page.previous:
+        newer = pages.get(record.trial or "")
+        link = Link("The attempt that counts now", newer) if newer else None
+        yield Banner("warn", "Replaced by a later attempt.", seen.supersedes_followup or "", link)
+    elif not own:
+        yield Banner("warn", "Queued to run again.", "This is the attempt before; its rerun has not begun.")
+    elif record.supersedes and record.supersedes.trial:
+        older = pages.get(record.supersedes.trial)
+        link = Link("The attempt before", older) if older else None
+        yield Banner("note", "This replaces an earlier attempt.", seen.supersedes_followup or "", link)
+    if own and record.reason:
+        yield Banner("note", "Why this state:", record.reason)
+    if own and record.reward_counts is False:
+        yield Banner("warn", "The reward below does not count.", "")
+    if own and record.followup:
+        yield Banner("note", "Follow-up:", record.followup)
+    if own and seen.note:
+        yield Banner("note", "Note:", seen.note)
+    if own and record.stale:
+        yield Banner("warn", "Last known state.", record.stale_reason or "Its host is silent.")
