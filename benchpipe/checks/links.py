@@ -71,7 +71,8 @@ def _local_path(site: Path, page: Path, target: str) -> str | None:
     if parts.scheme or parts.netloc or not parts.path:
         return None
     base = site if parts.path.startswith("/") else page.parent
-    return os.path.normpath(os.path.join(base, unquote(parts.path).lstrip("/")))
+    path = os.path.normpath(os.path.join(base, unquote(parts.path).lstrip("/")))
+    return path + os.sep if parts.path.endswith("/") else path
 
 
 def _leads_somewhere(site: Path, path: str) -> bool:

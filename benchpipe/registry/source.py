@@ -67,7 +67,7 @@ class Source:
                 data = file.read(limit + 1)
             if len(data) > limit:
                 raise OSError(0, f"larger than {limit // 1_000_000} MB")
-            return data.decode("utf-8-sig")
+            return data.decode("utf-8").removeprefix("\ufeff")
         except OSError as error:
             message = f"can't be read ({error.strerror}): make it a readable file or remove it"
             self.problem(self.place(path), f"{kind}-file", message)

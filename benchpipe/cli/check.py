@@ -1,0 +1,92 @@
+"""`benchpipe check`: every registry rule, guard, contributions, site build and link check, printed as a compiler would."""
+
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+
+import msgspec
+import rich_click as click
+
+from benchpipe.checks.findings import Finding, Workspace
+from benchpipe.checks.guard import guard
+from benchpipe.checks.links import broken_links
+from benchpipe.checks.rules import run_rules
+from benchpipe.cli.guard import MAX_SHOWN
+from benchpipe.cli.main import lab_of
+from benchpipe.errors import UsageError
+from benchpipe.files import json_bytes, lock
+from benchpipe.registry.load import load_registry
+
+
+@click.command()
+@click.option("--strict", is_flag=True, help="Warnings fail the check too.")
+@click.option("--quiet", is_flag=True, help="Don't print warnings (unless --strict).")
+@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
+@click.pass_context
+def command(ctx: click.Context, strict: bool, quiet: bool, as_json: bool) -> int:
+    """Check the whole lab. Needs no collected data.
+
+    Example: benchpipe check --strict
+    """
+    lab = lab_of(ctx)
+    workspace = Workspace(lab, load_registry(lab))
+    if not workspace.registry.agents and not workspace.registry.benchmarks:
+        raise UsageError(f"{lab.root} holds no run and no benchmark yet: docs/registering.md shows the first ten lines")
+    findings: list[Finding] = []
+    for name, part in PARTS:
+        click.echo(f"checking {name} …", err=True)
+        findings += part(workspace)
+    errors = sum(finding.severity == "error" for finding in findings)
+    warnings = len(findings) - errors
+    failed = bool(errors or (strict and warnings))
+    if as_json:
+        click.echo(json_bytes({"ok": not failed, "findings": msgspec.to_builtins(findings)}), nl=False)
+        return int(failed)
+    for finding in findings:
+        if finding.severity == "error" or strict or not quiet:
+            click.echo(str(finding))
+    click.echo(f"check: {errors} errors, {warnings} warnings in {_counted(workspace)}")
+    return int(failed)
+
+
+def _counted(workspace: Workspace) -> str:
+    registry = workspace.registry
+    bench_runs = sum(len(plan.runs) for plan in registry.plans.values())
+    return f"{len(registry.agents)} runs, {len(registry.benchmarks)} benchmarks, {bench_runs} bench-runs"
+
+
+def _guard(workspace: Workspace) -> list[Finding]:
+    return guard(workspace.lab.root)[:MAX_SHOWN]
+
+
+def _contributions(workspace: Workspace) -> Iterable[Finding]:
+    """The gate's findings on every submission; only a refused one is an error, since an unverified one may be shown."""
+    from benchpipe.contributions.store import check_dataset, datasets
+
+    lab, benchmarks = workspace.lab, workspace.registry.benchmarks
+    for dataset in datasets(lab, [name for name, benchmark in benchmarks.items() if benchmark.pools]):
+        for checked in check_dataset(lab, dataset, benchmarks, today=datetime.now(UTC).date()).checked:
+            refused = checked.report.verdict == "refused"
+            for said in checked.report.findings:
+                message = f"{said.message} {said.hint}".strip()
+                yield Finding(said.code, said.severity if refused else "warning", said.file, said.line, message)
+
+
+def _site(workspace: Workspace) -> Iterable[Finding]:
+    """Bring a site of its own up to date below `.cache/`, which costs little the second time, and follow its links."""
+    from benchpipe.site.build import build_site
+
+    lab = workspace.lab
+    out = lab.cache / "check" / "site"
+    with lock(lab.lock_file("check-site"), wait=True):
+        build_site(lab, workspace.registry, out, public=False)
+        for finding in broken_links(out):
+            yield msgspec.structs.replace(finding, file=f"site/{finding.file}")
+
+
+PARTS: tuple[tuple[str, Callable[[Workspace], Iterable[Finding]]], ...] = (
+    ("registry", run_rules),
+    ("git", _guard),
+    ("contributions", _contributions),
+    ("site and links", _site),
+)
+"""What is checked, in this order."""
