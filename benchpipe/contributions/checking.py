@@ -18,6 +18,7 @@ from benchpipe.contributions import file_rules
 from benchpipe.contributions.codes import CODES
 from benchpipe.contributions.contacts import contacts_of, without_contacts
 from benchpipe.contributions.decisions import Decisions, overdue, parse_decisions
+from benchpipe.contributions.door import document_findings, unreadable
 from benchpipe.contributions.evidence import Evidence, RunEvidence, gather_runs, missing_per_task
 from benchpipe.contributions.findings import Finding
 from benchpipe.contributions.gate import config, publication, score, state, task_set, validity
@@ -26,8 +27,7 @@ from benchpipe.contributions.platform_git import PlatformLook
 from benchpipe.contributions.pools import is_binary, task_sets
 from benchpipe.contributions.reading import Reader
 from benchpipe.contributions.report import Report, RunReport, check_states, said, unread, verdict_of, worst
-from benchpipe.contributions.schema_rules import shape_findings
-from benchpipe.contributions.strict_json import Number, Refused, decode, lines_of, parse
+from benchpipe.contributions.strict_json import Number, Refused, decode, lines_of
 from benchpipe.files import sha256
 from benchpipe.lab import Lab
 from benchpipe.registry.records import Benchmark
@@ -67,26 +67,6 @@ def submission_schema() -> dict[str, Any]:
     return Submission.model_json_schema()
 
 
-def schema_findings(data: bytes, place: str, *, written: str | None = None) -> tuple[Any, list[Finding], dict[str, int]]:
-    """The schema part of the gate on a file's bytes: (parsed value or None, findings, line of each JSON pointer).
-
-    The same as `contrib/validate.py` says. `written`: sha256 under which the platform wrote this file itself.
-    """
-    try:
-        text = decode(data)
-        doc = parse(text)
-    except Refused as refused:
-        return None, [_unreadable(*fault) for fault in refused.faults], {}
-    findings = shape_findings(doc, submission_schema())
-    findings += file_rules.file_findings(doc, place, platform_written=written == sha256(data))
-    return doc, findings, lines_of(text) if findings else {}
-
-
-def _unreadable(line: int | None, pointer: str, fault: str) -> Finding:
-    finding = CODES["SUB-001"].finding(pointer, fault=f"the file {fault}" if not pointer else fault)
-    return Finding(finding.code, finding.severity, finding.message, pointer, finding.hint, line=line)
-
-
 def check_submission(
     path: Path,
     lab: Lab,
@@ -109,11 +89,11 @@ def check_submission(
         data = reader.read(path)
     except Refused as refused:
         return Checked(
-            path=name, report=unread(name, said([_unreadable(*f) for f in refused.faults], name, {}, ())), input_sha256=""
+            path=name, report=unread(name, said([unreadable(*f) for f in refused.faults], name, {}, ())), input_sha256=""
         )
     first = _decisions(reader, lab, path.absolute())
     key = f"{path.parent.name}/{path.stem}"
-    doc, findings, lines = schema_findings(data, path.absolute().as_posix(), written=first.on(key).written)
+    doc, findings, lines = document_findings(data, path.absolute().as_posix(), submission_schema(), written=first.on(key).written)
     contacts = contacts_of(doc)
     dataset = file_rules.field(doc, "dataset")
     benchmark = benchmarks.get(dataset) if isinstance(dataset, str) else None

@@ -26,16 +26,18 @@ CODES = SUB | code_table(
         Code(
             "SET-001",
             "task_set",
-            FAIL,
+            REFUSE,
             "pool {pool} declares {size} tasks; {scored} are scored. Missing: {ids}. Measure them and resubmit; a partial point "
             "is not published.",
             "Run the missing tasks; nothing is averaged over the rest.",
         ),
-        Code("SET-002", "task_set", FAIL, "{n} scored id(s) are not in pool {pool}: {ids}.", "Check the pool name or remove them."),
+        Code(
+            "SET-002", "task_set", REFUSE, "{n} scored id(s) are not in pool {pool}: {ids}.", "Check the pool name or remove them."
+        ),
         Code(
             "SET-003",
             "task_set",
-            FAIL,
+            REFUSE,
             "the scored ids equal no declared pool of {dataset}; nearest is {pool} ({missing} missing, {extra} extra).",
             "Name the pool, and score exactly its tasks.",
         ),
@@ -50,7 +52,7 @@ CODES = SUB | code_table(
             "pool {pool} is a study pool; its score is an inflated progress number, not a result.",
             "Measure an exam pool.",
         ),
-        Code("SET-007", "task_set", FAIL, "{dataset} has no pool {pool}; there are: {pools}.", "Name one of them."),
+        Code("SET-007", "task_set", REFUSE, "{dataset} has no pool {pool}; there are: {pools}.", "Name one of them."),
         Code(
             "SET-008",
             "task_set",

@@ -14,6 +14,8 @@ import msgspec
 import yaml
 
 from benchpipe.contributions.contacts import without_contacts
+from benchpipe.contributions.file_rules import runs_of
+from benchpipe.contributions.strict_json import Number, decode, parse
 from benchpipe.errors import UsageError
 from benchpipe.files import write_bytes
 
@@ -102,12 +104,21 @@ def _no_type(wanted: type, value: Any) -> Any:
     raise NotImplementedError(wanted)
 
 
-def overdue(decided: Decided, today: date) -> str | None:
-    """The day on which trajectories were asked for, if they were not answered within TRAJECTORY_DAYS."""
+def due(decided: Decided, today: date) -> str | None:
+    """The last day on which asked-for trajectories are in time; None if nothing is awaited or the day has passed."""
     request = decided.trajectories
     if request is None or request.answered:
         return None
-    return request.asked if date.fromisoformat(request.asked) + timedelta(days=TRAJECTORY_DAYS) < today else None
+    last = date.fromisoformat(request.asked) + timedelta(days=TRAJECTORY_DAYS)
+    return last.isoformat() if today <= last else None
+
+
+def overdue(decided: Decided, today: date) -> str | None:
+    """The day on which trajectories were asked for, if they were not answered within TRAJECTORY_DAYS."""
+    request = decided.trajectories
+    if request is None or request.answered or due(decided, today):
+        return None
+    return request.asked
 
 
 def change(file: Path, key: str, edit: Callable[[dict[str, Any], Decided], None]) -> None:
@@ -174,3 +185,13 @@ def correct(
     """Record a correction with the runs' scores before and after."""
     old, new = scores
     entry.setdefault("corrections", []).append({"at": day, "reason": public_reason(reason), "before": old, "after": new})
+
+
+def scores_of_file(data: bytes) -> dict[str, str]:
+    """`<run_id>@<round>` → reported score of a submission's bytes, for the change log. Refused if they can't be read."""
+    doc = parse(decode(data))
+    found = {}
+    for _, run in runs_of(doc):
+        score = run.get("score")
+        found[f"{run.get('run_id')}@{run.get('round')}"] = score.literal if isinstance(score, Number) else str(score)
+    return found

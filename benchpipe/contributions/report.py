@@ -135,6 +135,22 @@ def as_json(report: Report) -> dict[str, Any]:
     return msgspec.to_builtins(report)
 
 
+def as_text(report: Report) -> str:
+    """The report for a terminal: a line per check, a line per finding, the verdict last."""
+    lines = [f"{WORDS[check]:<13} {_MARKS[state]}" for check, state in report.checks.items()]
+    for entry in _once(report.findings):
+        where = f"{entry.file}:{entry.line}" if entry.line else entry.file
+        lines.append(f"{entry.severity.upper()} {entry.code} {where} {entry.pointer}  {entry.message} {entry.hint}".rstrip())
+    n_errors = sum(entry.severity == "error" for entry in _once(report.findings))
+    lines.append(f"{report.file}: {report.verdict}; {n_errors} error(s), {len(_once(report.findings)) - n_errors} warning(s)")
+    return "\n".join(lines)
+
+
+def _once(findings: Iterable[Said]) -> list[Said]:
+    """Findings without those that say the same of another run of the file."""
+    return list({(entry.code, entry.file, entry.pointer, entry.message): entry for entry in findings}.values())
+
+
 def as_markdown(report: Report) -> str:
     """The report as a comment: verdict, table of checks, findings with their way out; cut at MAX_COMMENT characters."""
     columns = [f"{_cell(run.run_id)} round {run.round}" for run in report.runs] or ["file"]
@@ -151,7 +167,7 @@ def as_markdown(report: Report) -> str:
         states = [run.checks[check] for run in report.runs] or [report.checks[check]]
         lines.append(f"| {WORDS[check]} | " + " | ".join(_MARKS[state] for state in states) + " |")
     for severity, title in (("error", "To mend"), ("warning", "To know")):
-        chosen = [entry for entry in report.findings if entry.severity == severity]
+        chosen = [entry for entry in _once(report.findings) if entry.severity == severity]
         if chosen:
             lines += ["", f"**{title}**", ""]
             lines += [_item(entry) for entry in chosen]

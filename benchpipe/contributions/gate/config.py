@@ -18,6 +18,9 @@ _THRESHOLD = re.compile(r"(below|above)_([0-9]*\.?[0-9]+)")
 def findings(evidence: Evidence, run: RunEvidence) -> Iterator[Finding]:
     """CFG-001 to CFG-011 of one run: each compared item is equal, contradicted, or not recorded."""
     config, record, n = evidence.submission.config, run.record, run.index
+    if record.meta is None and not record.curve:
+        yield CODES["CFG-010"].finding("/config", run=n, item="the configuration")
+        return
     point = record.point(run.run.round)
     model = identity_of(point, "agent_model") or record.recorded("agent_model", "model")
     compared: list[tuple[str, str, Any, Any, bool]] = [

@@ -1,0 +1,88 @@
+"""What can be said about a submission from its file alone (F2): the first check of the gate, and all that the validator does.
+
+Standard library only: this module is a part of `contrib/validate.py`, where it is the end of the script.
+"""
+
+import hashlib
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from benchpipe.contributions.contacts import contacts_of, without_contacts
+from benchpipe.contributions.file_codes import SUB
+from benchpipe.contributions.file_rules import file_findings
+from benchpipe.contributions.findings import Finding
+from benchpipe.contributions.schema_rules import shape_findings
+from benchpipe.contributions.strict_json import Refused, decode, lines_of, parse, read_limited
+
+USAGE = """usage: python3 contrib/validate.py FILE...
+
+Checks that submissions have the right shape and agree with themselves. It does not look at the numbers behind them: that is
+what `benchpipe contrib check FILE` does. Exit: 0 fine, 1 something to mend, 2 wrong use."""
+
+
+def document_findings(
+    data: bytes, place: str, schema: dict[str, Any], *, written: str | None = None
+) -> tuple[Any, list[Finding], dict[str, int]]:
+    """(parsed value or None, findings, line of each JSON pointer if there are findings) of a file's bytes.
+
+    `place` is the file's path with `/`; `written` is the sha256 under which the platform wrote this file itself.
+    """
+    try:
+        text = decode(data)
+        doc = parse(text)
+    except Refused as refused:
+        return None, [unreadable(*fault) for fault in refused.faults], {}
+    platform_written = written is not None and written == hashlib.sha256(data).hexdigest()
+    findings = [*shape_findings(doc, schema), *file_findings(doc, place, platform_written=platform_written)]
+    return doc, findings, lines_of(text) if findings else {}
+
+
+def unreadable(line: int | None, pointer: str, fault: str) -> Finding:
+    """SUB-001 of one fault that keeps a file from being read."""
+    plain = SUB["SUB-001"].finding(pointer, fault=fault if pointer else f"the file {fault}")
+    return Finding(plain.code, plain.severity, plain.message, pointer, plain.hint, line=line)
+
+
+def validate(path: Path, schema: dict[str, Any]) -> tuple[list[str], int]:
+    """Lines to print about one file, and how many errors are among them."""
+    doc = None
+    try:
+        doc, findings, lines = document_findings(read_limited(path), path.absolute().as_posix(), schema)
+    except Refused as refused:
+        findings, lines = [unreadable(*fault) for fault in refused.faults], {}
+    contacts = contacts_of(doc)
+    told = []
+    for finding in sorted(findings, key=lambda f: (f.line or lines.get(f.pointer, 0), f.pointer, f.code)):
+        line = finding.line or lines.get(finding.pointer)
+        where = f"{path}:{line}" if line else str(path)
+        text = f"{finding.severity.upper()} {finding.code} {where} {finding.pointer}  {finding.message} {finding.hint}"
+        told.append(without_contacts(text.rstrip(), contacts))
+    n_errors = sum(finding.severity == "error" for finding in findings)
+    said = f"{n_errors} error(s), {len(findings) - n_errors} warning(s)" if findings else "fine"
+    return [*told, f"{path}: {said}"], n_errors
+
+
+def main(arguments: list[str], schema: dict[str, Any]) -> int:
+    """The command line of the validator."""
+    if not arguments or any(argument.startswith("-") for argument in arguments):
+        print(USAGE, file=sys.stdout if arguments in (["-h"], ["--help"]) else sys.stderr)
+        return 0 if arguments in (["-h"], ["--help"]) else 2
+    paths = [Path(argument) for argument in arguments]
+    missing = [str(path) for path in paths if not path.exists()]
+    if missing:
+        print(f"validate.py: no such file: {', '.join(missing)}", file=sys.stderr)
+        return 2
+    failed = 0
+    for path in paths:
+        lines, n_errors = validate(path, schema)
+        print("\n".join(lines))
+        failed += n_errors
+    return 1 if failed else 0
+
+
+def run(schema_json: str) -> None:
+    """Entry point of the script."""
+    sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
+    sys.exit(main(sys.argv[1:], json.loads(schema_json)))

@@ -1,0 +1,129 @@
+"""What may be compared with what, and which H0 a row is held against (contributions 13). Pure."""
+
+import math
+import unicodedata
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from statistics import NormalDist
+
+from benchpipe.contributions.gate.config import normal
+
+Z95 = NormalDist().inv_cdf(0.975)
+
+
+@dataclass(frozen=True, order=True)
+class Stack:
+    """Rows of one stack stand in one group: same task set, same task agent."""
+
+    dataset: str
+    pool: str
+    base_harness: str
+    model: str
+    decoding: str
+
+    def __str__(self) -> str:
+        return " · ".join((self.base_harness, self.model, self.decoding, self.pool))
+
+
+@dataclass(frozen=True, order=True)
+class Conditions:
+    """Rows of one stack are only ranked against each other where these are equal too."""
+
+    trials: int
+    sampling: str
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A measurement as far as references are concerned. `sound`: every check of its run passed or does not apply.
+
+    `verified`: so did those of every other run of its file. An unverified H0 serves no other file's row.
+    """
+
+    row_id: str
+    path: str
+    stack: Stack
+    conditions: Conditions
+    round: int
+    harness_sha: str
+    by_task: Mapping[str, Fraction]
+    sound: bool
+    verified: bool
+
+    @property
+    def score(self) -> Fraction:
+        """Exact mean."""
+        return sum(self.by_task.values(), Fraction(0)) / (len(self.by_task) or 1)
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """The agreed round 0 of a task agent, as the benchmark's file names it (17.6)."""
+
+    agent: str
+    harness_sha: str
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What a row is held against: the H0 and what changed, or why there is none."""
+
+    h0: Candidate | None
+    code: str = ""
+    """REF-001 or REF-003 without an H0; REF-002 beside one that is not the agreed baseline."""
+    values: Mapping[str, object] | None = None
+
+
+def stack_of(dataset: str, pool: str, base_harness: str, model: str, decoding: str) -> Stack:
+    """A stack key: NFC and trimmed; the model's name without regard to case."""
+    texts = [unicodedata.normalize("NFC", text).strip() for text in (dataset, pool, base_harness, model, decoding)]
+    return Stack(texts[0], texts[1], texts[2], texts[3].casefold(), texts[4])
+
+
+def conditions_of(trials: int, sampling: str) -> Conditions:
+    """Trials and sampling in one form."""
+    return Conditions(trials, str(normal(sampling)))
+
+
+def reference_of(row: Candidate, all_rows: Iterable[Candidate], baseline: Baseline | None) -> Reference:
+    """The H0 of a row (13): of its own file, else a sound H0 elsewhere with the same key and the agreed identity.
+
+    A failed H0 is no reference. Two sound H0s of different identity, without an agreed one, are none either.
+    """
+    h0s = [other for other in all_rows if other.round == 0 and other.stack == row.stack and other.sound]
+    same = [h0 for h0 in h0s if h0.conditions == row.conditions and h0.by_task.keys() == row.by_task.keys()]
+    own = [h0 for h0 in same if h0.path == row.path]
+    agreed = [h0 for h0 in same if h0.verified and (baseline is None or h0.harness_sha == baseline.harness_sha)]
+    if own:
+        if baseline and own[0].harness_sha != baseline.harness_sha:
+            values = {"a": own[0].harness_sha, "agent": baseline.agent, "b": baseline.harness_sha}
+            return Reference(own[0], "REF-002", values)
+        return Reference(own[0])
+    if len({h0.harness_sha for h0 in agreed}) == 1:
+        return Reference(agreed[0])
+    other = [h0.conditions.trials for h0 in h0s if h0.conditions.trials != row.conditions.trials]
+    if other and not same:
+        return Reference(None, "REF-003", {"a": other[0], "b": row.conditions.trials})
+    return Reference(None, "REF-001", {"stack": str(row.stack)})
+
+
+def gained_and_lost(row: Mapping[str, Fraction], h0: Mapping[str, Fraction]) -> tuple[list[str], list[str]]:
+    """Tasks solved (full score) now and not before, and the other way round."""
+    now, before = ({task for task, score in scores.items() if score >= 1} for scores in (row, h0))
+    return sorted(now - before), sorted(before - now)
+
+
+def interval(by_task: Mapping[str, Fraction]) -> tuple[float, float] | None:
+    """95 % interval of a mean over tasks: Wilson where every task is 0 or 1, else mean ± z·sqrt(s²/n). None below 2 tasks."""
+    n = len(by_task)
+    if n < 2:
+        return None
+    mean = float(sum(by_task.values(), Fraction(0)) / n)
+    if all(score in (0, 1) for score in by_task.values()):
+        middle = mean + Z95**2 / (2 * n)
+        spread = Z95 * math.sqrt(mean * (1 - mean) / n + Z95**2 / (4 * n * n))
+        return max(0.0, (middle - spread) / (1 + Z95**2 / n)), min(1.0, (middle + spread) / (1 + Z95**2 / n))
+    variance = sum((float(score) - mean) ** 2 for score in by_task.values()) / (n - 1)
+    half = Z95 * math.sqrt(variance / n)
+    return max(0.0, mean - half), min(1.0, mean + half)
