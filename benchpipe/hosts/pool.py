@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchpipe.hosts.local import LocalConnection
-from benchpipe.hosts.transport import Connection, Limits
+from benchpipe.hosts.transport import Connection, HostError, Limits
 from benchpipe.registry.records import Host
 
 FIRST_PAUSE_S = 120.0
@@ -36,6 +36,8 @@ class Pool:
 
     def connection(self, host: Host) -> tuple[Connection, bool]:
         """A connection to `host`, and whether it was open before. HostError if there is no way to it."""
+        if self.cancelled.is_set():
+            raise HostError("cancelled")
         kept = self._open.get(host)
         if kept is not None and kept.alive():
             return kept, True

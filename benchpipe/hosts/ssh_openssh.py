@@ -24,6 +24,13 @@ OWN_FAILURE = 255
 """Exit status by which ssh says that the failure is its own."""
 
 
+class _NamedSocket(socket.socket):
+    """A socket that paramiko's SFTP takes for a channel: it asks for a name, for its log."""
+
+    def get_name(self) -> str:
+        return "ssh"
+
+
 class OpensshConnection:
     """Calls of `ssh` that share one connection."""
 
@@ -35,11 +42,12 @@ class OpensshConnection:
         self._limits = limits
         self._cancelled = cancelled
         self._own = None if target.control_path else tempfile.mkdtemp(prefix="benchpipe-")
-        self._ssh = [*ssh_command(config), *_options(target, limits, self._own)]
+        self.command = [*ssh_command(config), *_options(target, limits, self._own)]
+        """The call of ssh without a host, for programs that call it themselves."""
 
     def run(self, command: str, stdin: bytes, *, seconds: float) -> Output:
         stop = Stop(seconds, self._cancelled)
-        output = run_process([*self._ssh, "--", self._alias, command], stdin, stop)
+        output = run_process([*self.command, "--", self._alias, command], stdin, stop)
         if output.status == OWN_FAILURE and not output.stdout:
             raise HostError(f"ssh: {output.words()} (try `ssh {self._alias} true`)")
         return output
@@ -48,10 +56,10 @@ class OpensshConnection:
     def open_sftp(self) -> Iterator["SFTPClient"]:
         import paramiko
 
-        ours, theirs = socket.socketpair()
-        with ours, theirs:
+        plain, theirs = socket.socketpair()
+        with _NamedSocket(fileno=plain.detach()) as ours, theirs:
             ours.settimeout(self._limits.connect_s)
-            command = [*self._ssh, "-s", "--", self._alias, "sftp"]
+            command = [*self.command, "-s", "--", self._alias, "sftp"]
             with subprocess.Popen(command, stdin=theirs.fileno(), stdout=theirs.fileno(), stderr=subprocess.DEVNULL) as process:
                 theirs.close()
                 try:
@@ -69,7 +77,7 @@ class OpensshConnection:
         if self._own is None:
             return
         with contextlib.suppress(OSError, subprocess.TimeoutExpired):
-            end = [*self._ssh, "-O", "exit", "--", self._alias]
+            end = [*self.command, "-O", "exit", "--", self._alias]
             subprocess.run(end, stdin=subprocess.DEVNULL, capture_output=True, timeout=self._limits.connect_s, check=False)
         shutil.rmtree(self._own, ignore_errors=True)
 
