@@ -47,7 +47,7 @@ def assemble(
     context = Context(bench_run, billing, requests_of, problems.append)
     hits = find_hits(bench_run, readings)
     seen = {batch for reading in readings.values() for batch in reading.seen}
-    if last is None and not hits and seen.isdisjoint(bench_run.batches):
+    if last is None and seen.isdisjoint(bench_run.batches):
         return Assembled(None)
     tasks: dict[str, dict[str, Record]] = {}
     for task in bench_run.tasks:

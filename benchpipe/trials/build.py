@@ -51,7 +51,7 @@ def tried(context: Context, batch: str, found: Found) -> list[Tried]:
         decision = decide(facts_of(None, found.job.alive, Reward()))
         record = Record(
             state=decision.state,
-            reason=decision.reason,
+            reason="it is about to be tried again" if found.job.alive and found.job.waiting else decision.reason,
             host=found.host,
             job=found.job.job,
             started=iso(found.job.created),

@@ -103,6 +103,10 @@ def test_a_follow_up_marks_exactly_the_trial_that_it_names() -> None:
     assert record(readings(host(job(ended(FIRST)))), run=elsewhere).followup is None
 
 
+def test_a_follow_up_without_a_trial_marks_nothing() -> None:
+    assert record(readings(host(job())), run=bench_run(followups=(remark(None),))).followup is None
+
+
 def test_b4_while_the_runner_lives_an_unreadable_result_keeps_the_last_good_reading() -> None:
     before = run_file(readings(host(job(trial(agent_active=True, last_activity=5.0), alive=True))))
     torn = job(trial(result="empty", agent_over=True), alive=True)
@@ -148,6 +152,12 @@ def test_b10_an_older_batch_elsewhere_does_not_go_before_a_stale_record() -> Non
     before = run_file(readings(host(job(ended(SECOND), batch=NEW), name="gpu1")))
     shown = record(readings(down(), host(job(ended(FIRST)), name="gpu2")), last=before)
     assert (shown.trial, shown.stale) == (SECOND, True)
+
+
+def test_b10_the_same_batch_found_elsewhere_goes_before_a_stale_record() -> None:
+    before = run_file(readings(host(job(ended()), name="gpu1")))
+    shown = record(readings(host(job(ended()), name="gpu2")), last=before)
+    assert (shown.host, shown.stale) == ("gpu2", None)
 
 
 def test_b10_a_queued_rerun_keeps_what_it_replaces_when_that_host_falls_silent() -> None:
@@ -225,6 +235,15 @@ PLANNED = (Planned("b-pick-cube-i00", 1),)
 def test_a_planned_trial_without_a_directory_is_queued_and_says_why_where_it_does_not_simply_wait(facts, reason) -> None:
     shown = record(readings(host(job(planned=PLANNED, **facts))))
     assert (shown.state, shown.reason) == ("queued", reason)
+
+
+def test_a_job_of_one_task_whose_trial_was_deleted_for_a_retry_says_so() -> None:
+    one = {"task": "b-pick-cube-i00", "alive": True}
+    before = run_file(readings(host(job(ended(FIRST, exception="ApiRateLimitError", usage=usage("d2")), **one))))
+    shown = record(readings(host(job(waiting=(FIRST,), **one))), last=before)
+    assert (shown.state, shown.trial, shown.reason) == ("setup", None, "it is about to be tried again")
+    assert shown.supersedes is not None
+    assert (shown.supersedes.trial, shown.attempts[0].billed_usd) == (FIRST, 0.25)
 
 
 def test_hosts_of_a_run_file_are_those_that_were_asked() -> None:

@@ -4,6 +4,7 @@ from msgspec.structs import replace
 
 from benchpipe.registry.records import Host, Place
 from benchpipe.trials.attempts import find_hits, serving, task_of
+from benchpipe.trials.chain import batch_of
 from benchpipe_tests.trials.builders import (
     NEW,
     OLD,
@@ -108,6 +109,19 @@ def test_b7_what_a_retry_deleted_stays_in_the_chain_with_what_it_cost() -> None:
     assert (shown.state, shown.supersedes and shown.supersedes.state) == ("running", "error")
     assert [(a.counts, a.billed_usd) for a in shown.attempts] == [(False, 0.25), (True, None)]
     assert run_file(readings(host(job(retried, alive=True))), last=after) == after
+
+
+def test_b7_a_result_that_was_damaged_later_makes_no_second_attempt() -> None:
+    before = run_file(readings(host(job(ended(FIRST)))))
+    shown = record(readings(host(job(trial(FIRST, result="damaged")))), last=before)
+    assert [(a.trial, a.state) for a in shown.attempts] == [(FIRST, "stalled")]
+
+
+def test_of_several_batches_that_fit_a_jobs_name_the_longest_is_its_own() -> None:
+    run = bench_run(batch="x", rerun_batches=("x-limited",))
+    assert batch_of(run, "limited", "x-limited-limited") == "x-limited"
+    assert batch_of(run, "limited", "x-limited-b-pick-cube-i00") == "x"
+    assert batch_of(run, "limited", "x-unlimited") is None
 
 
 def test_b7_an_attempt_of_a_batch_that_is_no_longer_registered_is_forgotten() -> None:
