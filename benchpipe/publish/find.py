@@ -76,18 +76,17 @@ Candidates = Callable[[bytes], list[tuple[int, int, int]]]
 
 
 def hyperscan_candidates(expressions: Sequence[str]) -> Candidates:
-    """The fast pre-filter; the plain one where the library isn't installed."""
+    """The fast pre-filter; the plain one where the library isn't installed or an expression of the lab's is too much for it."""
     try:
         import hyperscan
     except ImportError:
         return plain_candidates(expressions)
     database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
-    database.compile(
-        expressions=[e.encode() for e in expressions],
-        ids=list(range(len(expressions))),
-        elements=len(expressions),
-        flags=[hyperscan.HS_FLAG_SOM_LEFTMOST] * len(expressions),
-    )
+    numbers, flags = list(range(len(expressions))), [hyperscan.HS_FLAG_SOM_LEFTMOST] * len(expressions)
+    try:
+        database.compile(expressions=[e.encode() for e in expressions], ids=numbers, elements=len(expressions), flags=flags)
+    except hyperscan.error:
+        return plain_candidates(expressions)
 
     def candidates(text: bytes) -> list[tuple[int, int, int]]:
         found: list[tuple[int, int, int]] = []
@@ -122,8 +121,7 @@ class Finder:
     def __init__(self, rules: Sequence[Rule], *, plain: bool = False) -> None:
         self.rules = tuple(rules)
         self._compiled = [
-            _Compiled(r, re.compile(expand(r.pattern).encode()), re.compile(r.unless.encode()) if r.unless else None)
-            for r in rules
+            _Compiled(r, re.compile(expand(r.pattern).encode()), re.compile(r.unless.encode()) if r.unless else None) for r in rules
         ]
         nears = [r.near for r in rules]
         coded = [*(near for near, _ in _CODED), BASE64_OF_ASCII]

@@ -68,9 +68,7 @@ def expand(pattern: str) -> str:
 def parse_rules(document: Mapping[str, Any]) -> tuple[Rule, ...]:
     """The rules of a parsed `rules.yml`; a rule without a marker gets the one of its class."""
     markers: Mapping[str, str] = document["markers"]
-    return tuple(
-        msgspec.convert({"marker": markers[entry["class"]], **entry}, Rule, strict=True) for entry in document["rules"]
-    )
+    return tuple(msgspec.convert({"marker": markers[entry["class"]], **entry}, Rule, strict=True) for entry in document["rules"])
 
 
 @cache

@@ -52,7 +52,9 @@ class View:
         return min(self.starts[run] + place - self._origins[run], end)
 
 
-def edited(text: bytes, lo: int, hi: int, what: re.Pattern[bytes], by: Callable[[re.Match[bytes]], bytes], *, after: int = 0) -> View:
+def edited(
+    text: bytes, lo: int, hi: int, what: re.Pattern[bytes], by: Callable[[re.Match[bytes]], bytes], *, after: int = 0
+) -> View:
     """`text[lo:hi]` with each match of `what` that begins at `after` or later replaced by `by(match)`."""
     parts: list[bytes] = []
     starts: list[int] = []

@@ -1,0 +1,104 @@
+"""A lab's own machines and places, which no text that leaves may name: rules made from hosts files and `data/public.yml`.
+
+Nothing here is a list of names (decision E4), and nothing here reads a file.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import PurePosixPath
+
+import msgspec
+
+from benchpipe.errors import UsageError
+from benchpipe.lab import Lab
+from benchpipe.publish.rules import Rule, built_in_rules
+from benchpipe.registry.records import Host, Registry
+
+EVERYWHERE = frozenset({"local", "localhost", "here", "this"})
+"""Names of hosts that are plain words and tell nothing."""
+OURS = "one of our machines"
+HOST, PATH = "<host>", "<path>"
+
+_COMMANDS = r"(?:ssh|scp|sftp|mosh|rsync)[ \t]"
+
+_BEFORE = r"(?<![\w./\\@-])"
+_AFTER = r"(?![\w/\\-]|\.\w)"
+
+
+class Places(msgspec.Struct, frozen=True, kw_only=True):
+    """What must not be named. `machines` are expressions for whole names, `paths` literal absolute folders."""
+
+    machines: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+
+
+def private_places(lab: Lab, registry: Registry) -> Places:
+    """The machines of hosts files (alias, host part of `ssh`) and of `machine_names`, the lab's folder and the jobs folders."""
+    names = {name for host in registry.hosts.values() for name in _machine_names(host)} - EVERYWHERE
+    machines = [*sorted((re.escape(name) for name in names), key=lambda n: (-len(n), n)), *_valid(registry.public.machine_names)]
+    folders = {str(lab.root), *(host.jobs for host in registry.hosts.values())}
+    paths = {path for path in folders if path.startswith("/") and len(PurePosixPath(path).parts) > 2}
+    return Places(machines=tuple(machines), paths=tuple(sorted(paths, key=lambda p: (-len(p), p))))
+
+
+def _machine_names(host: Host) -> Iterator[str]:
+    yield host.name
+    if host.ssh:
+        yield host.ssh.rpartition("@")[2].partition(":")[0]
+
+
+def _valid(patterns: Iterable[str]) -> Iterator[str]:
+    """The committed expressions. A broken one stops everything: what it should have hidden would get out."""
+    for pattern in patterns:
+        try:
+            compiled = re.compile(pattern)
+        except re.error as error:
+            raise UsageError(f"data/public.yml: machine_names: {pattern!r} is no expression ({error})") from error
+        if compiled.groups or compiled.match(""):
+            raise UsageError(f"data/public.yml: machine_names: {pattern!r} must match a whole name, without capture groups")
+        yield f"(?:{pattern})"
+
+
+def lab_rules(places: Places) -> tuple[Rule, ...]:
+    """Rules for a lab's machines in paths and commands, and for its folders."""
+    rules: list[Rule] = []
+    if places.machines:
+        user = "(?:[A-Za-z0-9._-]+@)?"
+        name = f"(?<![A-Za-z0-9_.-])(?:{'|'.join(places.machines)})"
+        near = rf"(?:{'|'.join(places.machines)}):\\?[/~]"
+        path = rf"({user}{name}):\\?[/~]"
+        command = rf"{_COMMANDS}[^\r\n\x00\x01]{{0,120}}?({user}{name})(?![A-Za-z0-9_-])"
+        rules += [
+            Rule(id="machine-path", kind="machine", marker=HOST, near=near, pattern=path, back=64, wraps=False),
+            Rule(id="machine-command", kind="machine", marker=HOST, near=_COMMANDS, pattern=command, wraps=False),
+        ]
+    for n, folder in enumerate(places.paths):
+        literal = re.escape(folder)
+        pattern = f"{literal}(?![A-Za-z0-9_])"
+        rules.append(Rule(id=f"lab-path-{n}", kind="lab path", marker=PATH, near=literal, pattern=pattern, wraps=False))
+    return tuple(rules)
+
+
+def all_rules(lab: Lab, registry: Registry) -> tuple[Rule, ...]:
+    """The shipped rules and the ones of this lab."""
+    return (*built_in_rules(), *lab_rules(private_places(lab, registry)))
+
+
+def machine_filter(places: Places) -> Callable[[str], str]:
+    """A function that rewrites notes and errors so that they name no machine (runs-system 15.3).
+
+    "on gpu1" → "on one of our machines", "the gpu1 GPU" → "a GPU of ours", "gpu1's disk" → "one of our machines' disk".
+    Not applied inside paths. For texts that people write; transcripts only get the rules of `lab_rules`.
+    """
+    if not places.machines:
+        return lambda text: text
+    name = f"{_BEFORE}(?:{'|'.join(places.machines)})"
+    gpu = re.compile(rf"(?:\b(?:[Tt]he|[Aa]|[Aa]n)\s+)?{name}(?:'s|’s)?\s+(GPUs?)\b")
+    own = re.compile(rf"(?:\b[Tt]he\s+)?{name}(?:'s|’s){_AFTER}")
+    bare = re.compile(rf"(?:\b[Tt]he\s+)?{name}{_AFTER}")
+
+    def filtered(text: str) -> str:
+        text = gpu.sub(lambda m: "GPUs of ours" if m[1] == "GPUs" else "a GPU of ours", text)
+        return bare.sub(OURS, own.sub(f"{OURS}'", text))
+
+    return filtered
