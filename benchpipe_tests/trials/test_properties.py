@@ -22,10 +22,11 @@ runs = st.sampled_from([bench_run(), bench_run(rerun_all=True), bench_run(progre
 
 
 @st.composite
-def trials(draw: st.DrawFn, name: str) -> TrialReading:
+def trials(draw: st.DrawFn, number: int) -> TrialReading:
+    """Every trial has a name and a last activity of its own: ties between hosts are another test's."""
     finished = draw(st.booleans())
     return trial(
-        name,
+        f"b-t__{number:07}",
         task_dir=draw(st.sampled_from(["b-pick-cube-i00", "b-open-drawer-i00-limited", "c-else-i00"])),
         created=draw(st.integers(1, 10**6)),
         result="whole" if finished else draw(st.sampled_from(["absent", "empty", "damaged"])),
@@ -38,7 +39,7 @@ def trials(draw: st.DrawFn, name: str) -> TrialReading:
         regrade_rewards=draw(rewards),
         agent_active=draw(st.booleans()),
         agent_over=draw(st.booleans()),
-        last_activity=draw(st.none() | st.integers(1, 10**6)),
+        last_activity=float(number),
         usage=draw(st.none() | st.sampled_from([usage("d1"), usage("d2")])),
     )
 
@@ -53,16 +54,17 @@ def readings(draw: st.DrawFn) -> dict[str, HostReading]:
         for batch, mode in draw(
             st.lists(st.tuples(st.sampled_from([OLD, NEW]), st.sampled_from(["limited", "unlimited"])), unique=True)
         ):
-            own = [draw(trials(f"b-t__{name}{next(count)}")) for _ in range(draw(st.integers(0, 3)))]
+            own = [draw(trials(next(count))) for _ in range(draw(st.integers(0, 3)))]
             jobs.append(job(*own, batch=batch, mode=mode, alive=draw(st.booleans())))
         found[name] = host(*jobs, name=name, ok=draw(st.booleans()), asked=draw(st.booleans()), seen=(OLD,))
     return found
 
 
 def mixed(found: dict[str, HostReading]) -> dict[str, HostReading]:
-    """The same readings with jobs and trials the other way round."""
+    """The same readings with hosts, jobs and trials the other way round."""
     return {
-        name: replace(one, jobs=tuple(replace(j, trials=j.trials[::-1]) for j in one.jobs[::-1])) for name, one in found.items()
+        name: replace(one, jobs=tuple(replace(j, trials=j.trials[::-1]) for j in one.jobs[::-1]))
+        for name, one in reversed(found.items())
     }
 
 
@@ -99,7 +101,7 @@ def test_order_idempotence_and_round_trip(found: dict[str, HostReading], run) ->
 
 @pytest.mark.long
 @given(readings(), runs)
-@some(3000)
+@some(1000)
 def test_order_idempotence_and_round_trip_at_length(found: dict[str, HostReading], run) -> None:
     check(found, run)
 
