@@ -88,6 +88,18 @@ def find_hits(bench_run: BenchRun, readings: Readings) -> dict[Slot, tuple[Hit, 
     }
 
 
+def without_task(bench_run: BenchRun, readings: Readings) -> list[str]:
+    """A sentence for each trial of which nobody can say what task it is: it is in no record (B11)."""
+    return [
+        f"{host}: {job.job}/{trial.trial}: neither its files nor its job's name say which task it is"
+        for host, reading in readings.items()
+        for job in reading.jobs
+        if job.batch in bench_run.batches and job.mode in bench_run.modes and job.task_dir is None
+        for trial in job.trials
+        if trial.task_dir is None
+    ]
+
+
 def _by_task(job: JobReading, tasks: Mapping[str, str], suffixes: Iterable[str]) -> dict[str, tuple[TrialReading, ...]]:
     """A trial's own word on its task goes before the job's name (harbor-jobs 2.5)."""
     named = _task_of(tasks, suffixes, job.task_dir)

@@ -59,6 +59,8 @@ def read(path: Path) -> tuple[list[Event], list[str]]:
         lines = path.read_bytes().splitlines()
     except FileNotFoundError:
         return [], []
+    except OSError as error:
+        return [], [f"{path.name}: can't be read ({error.strerror})"]
     events, problems = [], []
     for number, line in enumerate(lines, 1):
         try:

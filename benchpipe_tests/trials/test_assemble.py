@@ -188,6 +188,13 @@ def test_b11_one_trial_that_cannot_be_decided_leaves_the_others_alone_and_keeps_
     assert fresh.run_file.tasks["open_drawer"]["limited"].state == "stalled"
 
 
+def test_b11_a_trial_of_which_nobody_can_say_the_task_is_named() -> None:
+    made = assembled(readings(host(job(ended(task_dir=None), ended(SECOND)))))
+    assert made.problems == (f"gpu1: x-1001-limited/{ended().trial}: neither its files nor its job's name say which task it is",)
+    assert made.run_file is not None
+    assert made.run_file.tasks[SLOT[0]][SLOT[1]].trial == SECOND
+
+
 def test_b11_requests_that_cannot_be_read_cost_the_counts_and_not_the_state() -> None:
     def missing(found):
         raise FileNotFoundError("d1.json")

@@ -2,6 +2,9 @@
 
 import json
 
+import pytest
+
+from benchpipe.errors import UsageError
 from benchpipe.trials.history import Event, append, changes, read
 from benchpipe_tests.trials.builders import NOW, ended, host, job, readings, run_file, trial
 
@@ -67,6 +70,14 @@ def test_a_torn_last_line_is_said_and_does_not_spoil_the_next_event(tmp_path) ->
         events, problems = read(path)
         assert [one.became for one in events][-1] == "success"
         assert len(events) + len(problems) == 3
+
+
+def test_a_file_that_can_be_neither_read_nor_written_is_a_plain_message(tmp_path) -> None:
+    path = tmp_path / "history.jsonl"
+    path.mkdir()
+    assert read(path) == ([], ["history.jsonl: can't be read (Is a directory)"])
+    with pytest.raises(UsageError, match=r"history\.jsonl: can't be written \(Is a directory\)"):
+        append(path, changes(WAITING, RUNNING))
 
 
 def test_no_file_is_no_history(tmp_path) -> None:

@@ -201,6 +201,18 @@ def test_the_shipped_lab_collects_into_the_states_that_its_files_show(lab: Lab) 
     assert {attempt.trial for one in records for attempt in one.attempts} == trials
 
 
+def test_a_damaged_run_file_is_said_and_written_anew(lab: Lab) -> None:
+    registry = load_registry(lab)
+    readings = poll_hosts(lab, registry, now=NOW).readings
+    collect_states(lab, registry, readings, "tabletop", NOW)
+    path = lab.run_file("tabletop", "oracle-none-default")
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    again = collect_states(lab, registry, readings, "tabletop", NOW)
+    assert [problem.partition(": ")[0] for problem in again.problems] == ["data/runs/tabletop/oracle-none-default.json"]
+    assert (again.written, path.read_bytes()) == (["oracle-none-default"], whole)
+
+
 def test_collecting_twice_writes_and_tells_nothing_new(lab: Lab) -> None:
     registry = load_registry(lab)
     readings = poll_hosts(lab, registry, now=NOW).readings
