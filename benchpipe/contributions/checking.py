@@ -22,11 +22,12 @@ from benchpipe.contributions.door import document_findings, unreadable
 from benchpipe.contributions.evidence import Evidence, RunEvidence, gather_runs, missing_per_task
 from benchpipe.contributions.findings import Finding
 from benchpipe.contributions.gate import config, publication, score, state, task_set, validity
+from benchpipe.contributions.gate.shown import evidence_of
 from benchpipe.contributions.models import Submission
 from benchpipe.contributions.platform_git import PlatformLook
 from benchpipe.contributions.pools import is_binary, task_sets
 from benchpipe.contributions.reading import Reader
-from benchpipe.contributions.report import Report, RunReport, check_states, said, unread, verdict_of, worst
+from benchpipe.contributions.report import Report, RunReport, Said, State, check_states, said, unread, verdict_of, worst
 from benchpipe.contributions.strict_json import Number, Refused, decode, lines_of
 from benchpipe.files import sha256
 from benchpipe.lab import Lab
@@ -125,10 +126,10 @@ def check_submission(
     entries = said(findings, name, lines or lines_of(decode(data)) if findings else {}, contacts)
     return Checked(
         path=name,
-        report=report_of(name, evidence, entries),
+        report=report_of(name, evidence, entries, contacts),
         input_sha256=sha256(data),
         doc=public_doc(doc, contacts),
-        measured=tuple(_measured(evidence, run) for run in evidence.runs),
+        measured=tuple(_measured(evidence, run, contacts) for run in evidence.runs),
     )
 
 
@@ -160,31 +161,38 @@ def judge(evidence: Evidence) -> list[Finding]:
     return [*found, *publication.file_findings(evidence)]
 
 
-def report_of(name: str, evidence: Evidence, entries: tuple[Any, ...]) -> Report:
+def report_of(name: str, evidence: Evidence, entries: tuple[Said, ...], contacts: set[str]) -> Report:
     """The report from all findings. Pure."""
     applies = {"trajectories": evidence.submission.trajectories is not None}
     runs = tuple(
-        RunReport(run_id=run.run.run_id, round=run.run.round, checks=_run_states(entries, run, applies)) for run in evidence.runs
+        RunReport(
+            run_id=without_contacts(run.run.run_id, contacts),
+            round=run.run.round,
+            checks=_run_states(entries, run, applies),
+            evidence={check: without_contacts(text, contacts) for check, text in evidence_of(evidence, run).items()},
+        )
+        for run in evidence.runs
     )
     checks = {check: worst([run.checks[check] for run in runs]) for check in runs[0].checks}
     return Report(file=name, verdict=verdict_of(checks, entries), checks=checks, runs=runs, findings=entries)
 
 
-def _run_states(entries: tuple[Any, ...], run: RunEvidence, applies: Mapping[str, bool]) -> dict[str, Any]:
+def _run_states(entries: tuple[Said, ...], run: RunEvidence, applies: Mapping[str, bool]) -> dict[str, State]:
     """A run without readable scores has nothing that its numbers could be checked on."""
     states = check_states(entries, run=run.index, applies=applies)
     if run.scores is None:
-        states |= {check: "not_run" for check in ("task_set", "validity", "score") if states[check] == "passed"}
+        for check in ("task_set", "validity", "score"):
+            states[check] = "not_run" if states[check] == "passed" else states[check]
     return states
 
 
-def _measured(evidence: Evidence, run: RunEvidence) -> Measured:
+def _measured(evidence: Evidence, run: RunEvidence, contacts: set[str]) -> Measured:
     pool = task_set.pool_of(evidence, run)
     scores = run.scores.by_task if run.scores else {}
     return Measured(
         pool=pool.id if pool else None,
         score=str(run.scores.mean if run.scores else Fraction(run.run.score)),
-        by_task={task: str(score) for task, score in sorted(scores.items())},
+        by_task={without_contacts(task, contacts): str(score) for task, score in sorted(scores.items())},
     )
 
 

@@ -92,7 +92,7 @@ def parse_decisions(data: bytes | None, name: str) -> Decisions:
     if data is None:
         return Decisions()
     try:
-        return msgspec.convert(yaml.safe_load(data) or {}, Decisions, dec_hook=_no_type)
+        return msgspec.convert(_with_text_dates(yaml.safe_load(data) or {}), Decisions)
     except yaml.YAMLError as error:
         line = getattr(getattr(error, "problem_mark", None), "line", -1) + 1
         raise UsageError(f"{name}:{line}: is not YAML; mend it") from None
@@ -100,8 +100,13 @@ def parse_decisions(data: bytes | None, name: str) -> Decisions:
         raise UsageError(f"{name}: {error}. See docs/contributing.md, Maintainers") from None
 
 
-def _no_type(wanted: type, value: Any) -> Any:
-    raise NotImplementedError(wanted)
+def _with_text_dates(value: Any) -> Any:
+    """YAML reads 2026-11-20 as a date; records keep days as ISO text."""
+    if isinstance(value, dict):
+        return {key: _with_text_dates(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_with_text_dates(item) for item in value]
+    return value.isoformat() if isinstance(value, date) else value
 
 
 def due(decided: Decided, today: date) -> str | None:

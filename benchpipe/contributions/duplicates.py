@@ -18,11 +18,11 @@ class Twin:
 def twins(rows: Iterable[Candidate]) -> dict[str, Twin]:
     """Row id → the row it repeats: same harness, same tasks, same scores. H0 rows are everybody's and never repeat another.
 
-    First is the sound one, then the one whose file comes first.
+    First is the verified one, of several the one merged first, of several the one whose path comes first.
     """
     seen: dict[object, Candidate] = {}
     found = {}
-    for row in sorted(rows, key=lambda row: (not row.sound, row.row_id)):
+    for row in sorted(rows, key=lambda row: (not row.verified, row.merged_at, row.row_id)):
         if row.round == 0:
             continue
         content = (row.stack.dataset, row.harness_sha, tuple(sorted(row.by_task.items())))

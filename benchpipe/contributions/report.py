@@ -54,11 +54,12 @@ class Said(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RunReport(msgspec.Struct, frozen=True, kw_only=True):
-    """The checks of one run of the file."""
+    """The checks of one run of the file. `evidence`: check → what was compared with what."""
 
     run_id: str
     round: int
     checks: Mapping[str, State]
+    evidence: Mapping[str, str] = {}
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,9 +73,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def reasons(self) -> list[Said]:
-        """Why it is not verified: everything that refuses, fails or leaves undecided; each message once."""
-        telling = [said for said in self.findings if CODES[said.code].effect in (REFUSE, FAIL, NOT_RUN) and said.check]
-        return list({(said.code, said.message): said for said in telling}.values())
+        """Why it is not verified: everything that refuses, fails or leaves undecided."""
+        return [said for said in self.findings if CODES[said.code].effect in (REFUSE, FAIL, NOT_RUN) and said.check]
 
 
 def said(findings: Iterable[Finding], file: str, lines: Mapping[str, int], contacts: Iterable[str]) -> tuple[Said, ...]:
@@ -138,15 +138,15 @@ def as_json(report: Report) -> dict[str, Any]:
 def as_text(report: Report) -> str:
     """The report for a terminal: a line per check, a line per finding, the verdict last."""
     lines = [f"{WORDS[check]:<13} {_MARKS[state]}" for check, state in report.checks.items()]
-    for entry in _once(report.findings):
+    for entry in once(report.findings):
         where = f"{entry.file}:{entry.line}" if entry.line else entry.file
         lines.append(f"{entry.severity.upper()} {entry.code} {where} {entry.pointer}  {entry.message} {entry.hint}".rstrip())
-    n_errors = sum(entry.severity == "error" for entry in _once(report.findings))
-    lines.append(f"{report.file}: {report.verdict}; {n_errors} error(s), {len(_once(report.findings)) - n_errors} warning(s)")
+    n_errors = sum(entry.severity == "error" for entry in once(report.findings))
+    lines.append(f"{report.file}: {report.verdict}; {n_errors} error(s), {len(once(report.findings)) - n_errors} warning(s)")
     return "\n".join(lines)
 
 
-def _once(findings: Iterable[Said]) -> list[Said]:
+def once(findings: Iterable[Said]) -> list[Said]:
     """Findings without those that say the same of another run of the file."""
     return list({(entry.code, entry.file, entry.pointer, entry.message): entry for entry in findings}.values())
 
@@ -167,7 +167,7 @@ def as_markdown(report: Report) -> str:
         states = [run.checks[check] for run in report.runs] or [report.checks[check]]
         lines.append(f"| {WORDS[check]} | " + " | ".join(_MARKS[state] for state in states) + " |")
     for severity, title in (("error", "To mend"), ("warning", "To know")):
-        chosen = [entry for entry in _once(report.findings) if entry.severity == severity]
+        chosen = [entry for entry in once(report.findings) if entry.severity == severity]
         if chosen:
             lines += ["", f"**{title}**", ""]
             lines += [_item(entry) for entry in chosen]

@@ -13,7 +13,7 @@ from benchpipe.contributions.checking import Checked, Measured
 from benchpipe.contributions.codes import CODES
 from benchpipe.contributions.decisions import Decided
 from benchpipe.contributions.duplicates import Twin, twins
-from benchpipe.contributions.report import RunReport
+from benchpipe.contributions.report import RunReport, once
 from benchpipe.contributions.stacks import (
     Baseline,
     Candidate,
@@ -196,6 +196,7 @@ def _candidate(checked: Checked, n: int, doc: Mapping[str, Any], measured: Measu
         by_task=measured.fractions(),
         sound=_sound(checked.report.runs[n]),
         verified=checked.report.verdict == "verified",
+        merged_at=(doc.get("status") or {}).get("checked_at") or "~",
     )
 
 
@@ -216,7 +217,7 @@ def _standing(checked: Checked, decided: Decided, doubled: Mapping[str, Twin]) -
 
 def _open(checked: Checked, decided: Decided, standing: Standing, doubled: Mapping[str, Twin]) -> Open:
     method, variant = key_of(checked.path)
-    reasons = [Reason(said.code, said.message) for said in checked.report.reasons]
+    reasons = [Reason(said.code, said.message) for said in once(checked.report.reasons)]
     if decided.withdrawn:
         reasons = [Reason("", f"{decided.withdrawn.reason} ({decided.withdrawn.at})")]
     elif decided.declined:
@@ -284,7 +285,7 @@ def _row(checked: Checked, n: int, candidates: Mapping[str, Candidate], doubled:
         gained=len(gained) if h0 else None,
         lost=len(lost) if h0 else None,
         verified=checked.report.verdict == "verified",
-        reasons=() if checked.report.verdict == "verified" else tuple(Reason(s.code, s.message) for s in checked.report.reasons),
+        reasons=_reasons(checked, n),
         remarks=tuple(remarks),
         mirrored=bool(mirror),
         replay_level=measured.replay_level,
@@ -300,6 +301,15 @@ def _row(checked: Checked, n: int, candidates: Mapping[str, Candidate], doubled:
         content_sha=doc["platform"]["content_sha"],
         checked_at=status.get("checked_at"),
     )
+
+
+def _reasons(checked: Checked, n: int) -> tuple[Reason, ...]:
+    """Why a row is not verified: what was found about its run, or, if its run is fine, about the other runs of its file."""
+    if checked.report.verdict == "verified":
+        return ()
+    told = checked.report.reasons
+    own = [said for said in told if said.run in (None, n)]
+    return tuple(Reason(said.code, said.message) for said in own or told)
 
 
 def credit_line(credit: Mapping[str, Any]) -> str:

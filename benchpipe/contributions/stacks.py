@@ -50,6 +50,8 @@ class Candidate:
     by_task: Mapping[str, Fraction]
     sound: bool
     verified: bool
+    merged_at: str = "~"
+    """When the platform entered its verdict (UTC); "~", after every time, if it has not yet."""
 
     @property
     def score(self) -> Fraction:

@@ -16,8 +16,12 @@ import msgspec
 from benchpipe.contributions.checking import Checked, check_submission
 from benchpipe.contributions.decisions import Decisions, due, parse_decisions
 from benchpipe.contributions.reading import Reader, Stamp, stamp
+from benchpipe.errors import UsageError
 from benchpipe.files import sha256, write_bytes
 from benchpipe.lab import Lab
+from benchpipe.publish.find import Finder
+from benchpipe.publish.redact import redact
+from benchpipe.publish.rules import built_in_rules
 from benchpipe.registry.records import Benchmark
 
 Replayed = tuple[bool, str]
@@ -50,6 +54,8 @@ class Dataset(msgspec.Struct, frozen=True, kw_only=True):
     digest: str
     n_checked: int = 0
     """How many were checked again now."""
+    problem: str = ""
+    """Why nothing is shown: the maintainers' decisions can't be read, and rows without them might be withdrawn ones (B11)."""
 
 
 def datasets(lab: Lab, benchmarks: Iterable[str]) -> list[str]:
@@ -73,12 +79,15 @@ def check_dataset(
     lab: Lab, dataset: str, benchmarks: Mapping[str, Benchmark], *, today: date, replay_of: ReplayOf = lambda path: None
 ) -> Dataset:
     """The gate on every submission of a dataset; unchanged ones come from memory."""
+    try:
+        decisions = read_decisions(lab, dataset)
+    except UsageError as error:
+        return Dataset(id=dataset, checked=(), decisions=Decisions(), digest=sha256(str(error).encode()), problem=str(error))
     memory_file = lab.cache / "contrib" / f"{dataset}.json"
     made_of = _made_of(benchmarks.get(dataset))
     memory = _remembered(memory_file, made_of)
     entries: dict[str, Entry] = {}
     n_checked = 0
-    decisions = read_decisions(lab, dataset)
     for path in submission_files(lab, dataset):
         name, replayed = lab.relative(path), replay_of(lab.relative(path))
         known = memory.entries.get(name)
@@ -88,7 +97,7 @@ def check_dataset(
             reader = Reader(lab)
             checked = check_submission(path, lab, benchmarks, today=today, reader=reader, replayed=replayed)
             until = due(decisions.on(f"{path.parent.name}/{path.stem}"), today)
-            entry = Entry(checked=checked, seen=reader.seen, replayed=replayed, until=until)
+            entry = Entry(checked=_redacted(checked), seen=reader.seen, replayed=replayed, until=until)
         entries[name] = entry
     now = Memory(made_of=made_of, entries=entries)
     if now != memory:
@@ -100,6 +109,18 @@ def check_dataset(
         digest=sha256(msgspec.json.encode([made_of, decisions, *(entry.checked for entry in entries.values())])),
         n_checked=n_checked,
     )
+
+
+def _redacted(checked: Checked) -> Checked:
+    """Without what must not leave a lab (credentials, machine names, local paths): the rules of every publication (E1)."""
+    value = msgspec.to_builtins(checked)
+    redact(value, _finder())
+    return msgspec.convert(value, Checked)
+
+
+@cache
+def _finder() -> Finder:
+    return Finder(built_in_rules())
 
 
 def _remembered(file: Path, made_of: str) -> Memory:
