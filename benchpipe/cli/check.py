@@ -44,14 +44,20 @@ def command(ctx: click.Context, strict: bool, quiet: bool, as_json: bool) -> int
     for finding in findings:
         if finding.severity == "error" or strict or not quiet:
             click.echo(str(finding))
-    click.echo(f"check: {errors} errors, {warnings} warnings in {_counted(workspace)}")
+    registry = workspace.registry
+    counted = ", ".join(
+        (
+            _many(len(registry.agents), "run"),
+            _many(len(registry.benchmarks), "benchmark"),
+            _many(sum(len(plan.runs) for plan in registry.plans.values()), "bench-run"),
+        )
+    )
+    click.echo(f"check: {_many(errors, 'error')}, {_many(warnings, 'warning')} in {counted}")
     return int(failed)
 
 
-def _counted(workspace: Workspace) -> str:
-    registry = workspace.registry
-    bench_runs = sum(len(plan.runs) for plan in registry.plans.values())
-    return f"{len(registry.agents)} runs, {len(registry.benchmarks)} benchmarks, {bench_runs} bench-runs"
+def _many(n: int, word: str) -> str:
+    return f"{n:,} {word}{'' if n == 1 else 's'}"
 
 
 def _guard(workspace: Workspace) -> list[Finding]:

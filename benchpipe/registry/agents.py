@@ -3,13 +3,12 @@
 import re
 from collections.abc import Iterable, Mapping
 
-from benchpipe.lab import PATH_PART
-from benchpipe.registry.fields import Fields
+from benchpipe.registry.fields import NAME, Fields
 from benchpipe.registry.records import DEFAULT_MODES, Agent
 from benchpipe.registry.source import Source
 
 BILLINGS = ("subscription", "openrouter", "api", "none")
-MODE = re.compile(r"[A-Za-z0-9_]+")
+MODE = re.compile(r"[A-Za-z0-9_]{1,100}")
 """A mode stands between `-` in the names of job directories, so it can't hold one."""
 ID_FIELD = re.compile(r"[a-z0-9_]+")
 LOCAL = ".local.yml"
@@ -44,7 +43,7 @@ def _agent(run: str, fields: Fields, *, local: bool) -> Agent:
         tag=fields.text("tag"),
         modes=modes_of(fields, "agent-modes") or DEFAULT_MODES,
         billing=fields.choice("billing", BILLINGS, "agent-billing") or "api",
-        formerly=fields.texts("formerly", form=PATH_PART) or (),
+        formerly=fields.texts("formerly", form=NAME) or (),
         sweep=fields.text("sweep"),
         harness=fields.text("harness"),
         route=fields.text("route"),

@@ -1,20 +1,17 @@
 """`data/benchmarks/<id>.yml`, its task list and `state/tasks/<id>.yml` → `Benchmark` (runs-system 3.4, 3.5; F6, G1)."""
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
 
-from benchpipe.lab import PATH_PART
 from benchpipe.registry.agents import stem_of
-from benchpipe.registry.fields import Fields
+from benchpipe.registry.fields import NAME, NAME_WANTED, Fields
 from benchpipe.registry.records import Benchmark, Pool, Task
 from benchpipe.registry.source import Source
 
 DIFFICULTIES = ("easy", "medium", "hard", "extreme", "unrated")
 STATUSES = ("keep", "drop", "needs-review", "pending")
-TASK_ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 NO_REASON = "no reason given"
 
 
@@ -67,10 +64,9 @@ def _tasks_listed_here(fields: Fields) -> dict[str, Task]:
         at = f"tasks.{n}"
         entry = fields.inner(at, item if isinstance(item, Mapping) else {"id": item})
         task = entry.text("id", "benchmark-tasks")
-        if task is None or not TASK_ID.fullmatch(task):
+        if task is None or not NAME.fullmatch(task):
             if task is not None or entry.data.get("id") is None:
-                message = "a task needs an `id` of letters, digits, '_', '-' and '.'"
-                fields.problem(at, message, "benchmark-tasks")
+                fields.problem(at, f"a task needs an `id`: {NAME_WANTED}", "benchmark-tasks")
         elif task in tasks:
             fields.problem(at, f"the task {task} is listed twice: remove one", "benchmark-tasks")
         else:
@@ -99,7 +95,7 @@ def _tasks_of_cache(source: Source, benchmark: str) -> dict[str, Task]:
     tasks = {}
     for n, entry in enumerate(entries):
         task = _text(entry, "id") if isinstance(entry, dict) else None
-        if task is None or not TASK_ID.fullmatch(task):
+        if task is None or not NAME.fullmatch(task):
             source.problem(source.place(path), "benchmark-tasks", f"`tasks[{n}]` has no usable `id`: import it again")
             continue
         tasks[task] = Task(
@@ -121,8 +117,8 @@ def _curated(source: Source, benchmark: Benchmark) -> Benchmark:
     tasks = dict(benchmark.tasks)
     top = source.mapping(path, "task")
     for task, fields in top.entries():
-        if not TASK_ID.fullmatch(task):
-            top.problem(task, f"{task[:60]!r} can't be a task's id: use letters, digits, '_', '-' and '.'")
+        if not NAME.fullmatch(task):
+            top.problem(task, f"{task[:60]!r} can't be a task's id: {NAME_WANTED}")
             continue
         if benchmark.listed and task not in benchmark.tasks:
             top.problem(task, f"the task list of {benchmark.id} doesn't have {task}: correct the id or list it", "task-unlisted")
@@ -153,7 +149,7 @@ def _pools(source: Source, benchmark: str, fields: Fields) -> dict[str, Pool]:
     declared = fields.mapping("pools", "benchmark-pools")
     for pool, entry in declared.entries("benchmark-pools") if declared else ():
         size = entry.number("size", "benchmark-pools")
-        if not PATH_PART.fullmatch(pool) or size is None or size != int(size) or size < 1:
+        if not NAME.fullmatch(pool) or size is None or size != int(size) or size < 1:
             entry.problem("size", f"the pool {pool[:60]!r} needs a plain name and `size`, its number of tasks", "benchmark-pools")
             continue
         path = source.lab.benchmarks / benchmark / "pools" / f"{pool}.txt"

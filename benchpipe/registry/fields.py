@@ -7,11 +7,13 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import date
 from decimal import Decimal
-from typing import Any, TypeVar
+from typing import Any
 
 from benchpipe.registry.records import Place, Problem
 
-T = TypeVar("T")
+NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}")
+"""What can be an id: it becomes a part of file names and addresses (`Lab` refuses others)."""
+NAME_WANTED = "use letters, digits, '_', '-' and '.', at most 200"
 
 
 def _what(value: Any) -> str:
@@ -104,7 +106,7 @@ class Fields:
             if not isinstance(value, str):
                 self.problem(at, f"an item of `{key}` is {_what(value)}, but has to be text: put it in quotes", rule)
             elif not value.strip() or (form and not form.fullmatch(value)):
-                self.problem(at, f"{value[:60]!r} in `{key}` can't be a name here: use letters, digits, '_', '-' and '.'", rule)
+                self.problem(at, f"{value[:60]!r} in `{key}` can't be a name here: {NAME_WANTED}", rule)
             else:
                 kept.append(value)
         return tuple(kept)

@@ -7,8 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from benchpipe.lab import PATH_PART
-from benchpipe.registry.fields import Fields
+from benchpipe.registry.fields import NAME, NAME_WANTED, Fields
 from benchpipe.registry.records import Host
 from benchpipe.registry.source import Source
 
@@ -31,8 +30,8 @@ def load_hosts(source: Source, files: Sequence[Path] | None) -> dict[str, Host]:
 
 
 def _host(name: str, fields: Fields) -> Host | None:
-    if not PATH_PART.fullmatch(name):
-        fields.problem(None, f"{name[:60]!r} can't be a host's name: use letters, digits, '_', '-' and '.'")
+    if not NAME.fullmatch(name):
+        fields.problem(None, f"{name[:60]!r} can't be a host's name: {NAME_WANTED}")
         return None
     jobs = fields.text("jobs")
     if jobs is None:

@@ -11,9 +11,9 @@ from typing import Any
 
 import msgspec
 
-from benchpipe.registry.agents import LOCAL, modes_of, stem_of
-from benchpipe.registry.benchmarks import NO_REASON, TASK_ID
-from benchpipe.registry.fields import Fields
+from benchpipe.registry.agents import LOCAL, MODE, modes_of, stem_of
+from benchpipe.registry.benchmarks import NO_REASON
+from benchpipe.registry.fields import NAME, Fields
 from benchpipe.registry.records import (
     DEFAULT_MODES,
     Agent,
@@ -74,13 +74,13 @@ def _specs(fields: Fields | None) -> Mapping[str, Any]:
 def _bench_runs(benchmark: str, fields: Fields, main: Fields | None, agents: Mapping[str, Agent]) -> dict[str, BenchRun]:
     """The bench-runs of one file; benchmark-wide values come from the committed one. A run without a batch is left out."""
     runs = {}
-    specs = fields.mapping("runs", "plan-runs")
+    specs = fields.mapping("runs")
     wide = _wide(main, BenchRun(benchmark=benchmark, run="", place=Place(""), batch=""))
     for run, spec in specs.entries("run-batch") if specs else ():
         agent = agents.get(run)
         base = msgspec.structs.replace(wide, run=run, place=spec.place(), modes=agent.modes if agent else DEFAULT_MODES)
         bench_run = _bench_run(spec, base)
-        if bench_run:
+        if bench_run and NAME.fullmatch(run):  # another name can't be registered, which `run-registered` says
             runs[run] = bench_run
     return runs
 
@@ -214,7 +214,7 @@ def _suffixes(fields: Fields) -> dict[str, tuple[str, ...]]:
 
 
 def _tasks(spec: Fields) -> tuple[str, ...]:
-    tasks = spec.texts("tasks", form=TASK_ID) or ()
+    tasks = spec.texts("tasks", form=NAME) or ()
     written = spec.data["tasks"] if tasks else []
     for n, task in enumerate(written):
         if task in written[:n]:
@@ -248,7 +248,15 @@ def _remarks(spec: Fields, key: str, rule: str, *, needs_trial: bool = False, ha
 
 def _withdrawn(spec: Fields) -> dict[str, Withdrawal]:
     entry = spec.mapping("withdrawn", "run-withdrawn")
-    return {mode: _withdrawal(mode, value, entry) for mode, value in entry.data.items()} if entry else {}
+    if entry is None:
+        return {}
+    withdrawn = {}
+    for mode, value in entry.data.items():
+        if MODE.fullmatch(mode):
+            withdrawn[mode] = _withdrawal(mode, value, entry)
+        else:
+            entry.problem(mode, f"{mode[:60]!r} can't be a mode: name one of the run's", "run-withdrawn")
+    return withdrawn
 
 
 def _withdrawal(mode: str, value: Any, entry: Fields) -> Withdrawal:

@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 
-from benchpipe.lab import PATH_PART, Lab
+from benchpipe.lab import Lab
+from benchpipe.registry.fields import NAME
 from benchpipe.registry.records import Backfill, Public
 from benchpipe.registry.source import Source
 
@@ -17,7 +18,7 @@ def load_public(source: Source) -> Public:
         fields.problem("run_media_base", "`run_media_base` has to end with `/`: it is put in front of every media path")
         base += "/"
     return Public(
-        link_demos=fields.texts("link_demos", form=PATH_PART) or (),
+        link_demos=fields.texts("link_demos", form=NAME) or (),
         run_media_base=base,
         run_media_images=fields.choice("run_media_images", ("webp", "")) or "",
         hub_dataset=fields.text("hub_dataset") or "",

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from benchpipe.lab import PATH_PART, Lab
-from benchpipe.registry.fields import Fields
+from benchpipe.lab import Lab
+from benchpipe.registry.fields import NAME, NAME_WANTED, Fields
 from benchpipe.registry.records import Place, Problem
 from benchpipe.registry.yaml_text import MAX_BYTES, Parsed, parse_yaml
 
@@ -45,12 +45,10 @@ class Source:
         on_disk = set(self.lab.yaml_files(folder)) if names else set()
         files = []
         for path in sorted(on_disk | {path for path in self.overrides if path.parent == folder and path.suffix == ".yml"}):
-            if PATH_PART.fullmatch(path.name):
+            if NAME.fullmatch(path.name.removesuffix(".yml")):
                 files.append(path)
             else:
-                self.problem(
-                    self.place(path), f"{kind}-file", "its name can't be an id: use letters, digits, '_', '-' and '.'; rename it"
-                )
+                self.problem(self.place(path), f"{kind}-file", f"its name can't be an id: {NAME_WANTED}; rename it")
         return files
 
     def exists(self, path: Path) -> bool:

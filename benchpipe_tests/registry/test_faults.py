@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 
 import hypothesis.strategies as st
@@ -179,15 +180,16 @@ def test_a_damaged_task_cache_is_named_and_the_benchmark_stays(healthy: Lab, wri
     assert any(p.place.file == "data/benchmarks/good.tasks.upstream.json" for p in registry.problems)
 
 
+TEXTS = ["", "t", "good", "x" * 300, "../..", "{task", "y" * 150, "{0}", "limited"]
+INNER_KEYS = [
+    "runs", "good", "../../up", "z" * 300, "task", "mode", "trial", "note", "key", "label", "format", "input", "output", "until",
+    "above", "id", "t", "limited", "batch",
+]  # fmt: skip
 VALUES = st.recursive(
-    st.sampled_from(["", "t", "good", "x" * 300, "../..", "{task", "{0}", "limited"]) | st.integers() | st.booleans() | st.none()
-    | st.floats(),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(
-        ["runs", "good", "task", "mode", "trial", "note", "key", "label", "format", "input", "output", "until", "above", "id", "t",
-         "limited", "batch"]
-    ), inner, max_size=4),
+    st.sampled_from(TEXTS) | st.integers() | st.booleans() | st.none() | st.floats(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(INNER_KEYS), inner, max_size=4),
     max_leaves=12,
-)  # fmt: skip
+)
 KEYS = st.sampled_from(
     ["label", "settings", "modes", "formerly", "billing", "price", "tasks", "pools", "scenes", "default", "task_dir", "metrics",
      "per_family", "verdict", "task_suffixes", "runs", "good", "bands", "above", "input", "link_demos", "jobs", "removed", "hidden"]
@@ -201,9 +203,13 @@ FILES = (
 def loads(files: dict[str, dict[str, object]]) -> None:
     """Read a lab of such files, and use what was read as other rooms do."""
     overrides = {Path(name): json.dumps(value).replace("NaN", ".nan").replace("Infinity", ".inf") for name, value in files.items()}
-    registry = load_registry(Lab(Path("/nonexistent")), overrides=overrides)
+    lab = Lab(Path("/nonexistent"))
+    registry = load_registry(lab, overrides=overrides)
     for run in registry.bench_runs():
         run.task_directory("t")
+        lab.run_file(run.benchmark, run.run)
+        for task, mode in product(run.tasks, (*run.modes, *run.withdrawn)):
+            lab.slot_folder(run.benchmark, run.run, task, mode)
         assert run.benchmark in registry.benchmarks
         assert all(isinstance(mode, str) for mode in run.modes)
         assert all(format(1.0, metric.format) for metric in run.metrics)

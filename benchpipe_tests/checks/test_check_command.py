@@ -1,0 +1,134 @@
+"""`benchpipe check` and `benchpipe guard` as a person or CI calls them."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from benchpipe.lab import Lab
+from benchpipe_tests.checks import healthy
+
+PROGRAM = Path(sys.executable).parent / "benchpipe"
+
+
+def benchpipe(*arguments: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    environment = {name: value for name, value in os.environ.items() if name != "BENCHPIPE_LAB"}
+    done = subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, cwd=cwd, env=environment, check=False)
+    assert "Traceback" not in done.stderr, done.stderr
+    return done
+
+
+Make = Callable[..., Path]
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Make:
+    """`made({file: text})`: the healthy lab inside a git repository, with changes."""
+
+    def make(changes: dict[str, str] | None = None) -> Path:
+        root = tmp_path / "lab"
+        healthy.make(root, changes)
+        subprocess.run(["git", "init", "-q", root], check=True)
+        return root
+
+    return make
+
+
+def test_a_healthy_lab_passes_also_strictly_and_from_a_folder_inside(made: Make) -> None:
+    root = made()
+    done = benchpipe("check", "--strict", cwd=root / "state" / "runs")
+    assert (done.returncode, done.stdout) == (0, "check: 0 errors, 0 warnings in 2 runs, 2 benchmarks, 3 bench-runs\n")
+
+
+def test_the_shipped_lab_passes(lab: Lab) -> None:
+    done = benchpipe("--lab", lab.root, "check")
+    assert done.returncode == 0, done.stdout
+
+
+def test_findings_are_printed_like_a_compilers_and_fail_the_check(made: Make) -> None:
+    root = made({"data/benchmarks/other.yml": "name:\tOther\n\ttasks: [pour]\n"})
+    done = benchpipe("--lab", root, "check")
+    assert done.returncode == 1
+    assert done.stdout.splitlines() == [
+        "data/benchmarks/other.yml:2: error benchmark-file: is not YAML: "
+        "a tab stands where YAML wants blanks; replace it by spaces",
+        "check: 1 error, 0 warnings in 2 runs, 2 benchmarks, 3 bench-runs",
+    ]
+
+
+def test_warnings_fail_only_the_strict_check_and_can_be_left_out(made: Make) -> None:
+    text = healthy.FILES["state/runs/my-bench.yml"].replace("    others: first try on one task\n", "")
+    root = made({"state/runs/my-bench.yml": text})
+    plain, quiet, strict = (benchpipe("--lab", root, "check", *options) for options in ((), ("--quiet",), ("--strict", "--quiet")))
+    assert [done.returncode for done in (plain, quiet, strict)] == [0, 0, 1]
+    warning = "state/runs/my-bench.yml:27: warning run-others:"
+    assert [warning in done.stdout for done in (plain, quiet, strict)] == [True, False, True]
+    assert quiet.stdout.splitlines()[-1].startswith("check: 0 errors, 1 warning ")
+
+
+def test_the_json_has_the_documented_shape_and_stands_alone_on_stdout(made: Make) -> None:
+    root = made({"data/prices.yml": healthy.FILES["data/prices.yml"].replace("input: 0.10", "input: cheap")})
+    done = benchpipe("--lab", root, "check", "--json")
+    said = json.loads(done.stdout)
+    assert (done.returncode, said["ok"]) == (1, False)
+    assert said["findings"] == [
+        {
+            "rule": "price-numbers",
+            "severity": "error",
+            "file": "data/prices.yml",
+            "line": 3,
+            "message": "`input` is text, but has to be a number, without quotes and units",
+        }
+    ]
+    assert json.loads(benchpipe("--lab", made(healthy.FILES), "check", "--json").stdout) == {"ok": True, "findings": []}
+
+
+def test_every_fault_has_its_own_line_and_the_rest_is_still_checked(made: Make) -> None:
+    root = made(
+        {
+            "data/runs/hosts.ann.local.yml": "mybox: {jobs: /elsewhere}\n",
+            "data/runs/hosts.bob.local.yml": "mybox: [not, {a: host\n",
+            "data/benchmarks/third.yml": "a:\n\tb: c\n",
+            "state/runs/other.yml": 'task_dir: "{tsk}"\nruns:\n  nobody-knows-this: {batch: x, tasks: [pour]}\n',
+        }
+    )
+    (root / "data/agents/folder.yml").mkdir()
+    done = benchpipe("--lab", root, "check")
+    assert done.returncode == 1
+    starts = [line.split(": ")[:2] for line in done.stdout.splitlines()[:-1]]
+    assert starts == [
+        ["data/agents/folder.yml", "error agent-file"],
+        ["data/benchmarks/third.yml:2", "error benchmark-file"],
+        ["data/runs/hosts.bob.local.yml:1", "error host-file"],
+        ["data/runs/hosts.me.local.yml:2", "error host-twice"],
+        ["data/runs/hosts.you.local.yml:1", "error host-twice"],
+        ["state/runs/other.yml:1", "error plan-task-dir"],
+        ["state/runs/other.yml:3", "error run-registered"],
+    ]
+
+
+def test_without_a_lab_or_with_an_empty_one_there_is_nothing_to_check(tmp_path: Path) -> None:
+    nowhere = benchpipe("check", cwd=tmp_path)
+    assert (nowhere.returncode, nowhere.stderr.count("\n")) == (2, 1)
+    assert "no lab found" in nowhere.stderr
+    empty = benchpipe("--lab", tmp_path, "check")
+    assert empty.returncode == 2
+    assert "holds no run and no benchmark yet" in empty.stderr
+
+
+def test_guard_prints_what_git_holds_and_at_most_fifty(made: Make) -> None:
+    root = made()
+    assert benchpipe("--lab", root, "guard").stdout == "guard: 0 files that git must not hold\n"
+    for n in range(60):
+        (root / f"video{n:02}.mp4").write_bytes(b"x")
+    subprocess.run(["git", "-C", root, "add", "-f", "."], check=True)
+    done = benchpipe("--lab", root, "guard")
+    assert done.returncode == 1
+    lines = done.stdout.splitlines()
+    assert len(lines) == 51
+    assert lines[0].startswith("data/runs/hosts.me.local.yml: error guard-run-data: must not be in git")
+    assert lines[-1] == "guard: 63 files that git must not hold (the first 50 are shown)"
