@@ -156,7 +156,7 @@ def _context(
         for other in trial.seen.pages
         if source.log_file(trial.benchmark, trial.run, trial.task, other.slot).is_file()
     }
-    run_link = Link(run.agent.label, addresses.run_link(trial.benchmark, trial.run))
+    run_link = Link(run.agent.label, addresses.run_page(data, trial.run))
     earlier, later = (Link(f"{one.task_title}, {one.mode}", one.log) if one else None for one in around)
     return LogContext(
         path=path,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchpipe.files import json_bytes, sha256, write_bytes
-from benchpipe.hosts.raw import trial_folder
+from benchpipe.hosts.raw import copy_state, trial_folder
 from benchpipe.hosts.store import load_requests
 from benchpipe.lab import Lab
 from benchpipe.registry.public import read_backfill
@@ -139,21 +139,23 @@ def _facts(lab: Lab, slot: Slot, host: Host, folder: Path | None, backfill: Back
         trial=attempt.trial or "", previous=slot.previous, host=attempt.host, job=attempt.job,
         started=attempt.started, finished=attempt.finished, agent_wall_s=attempt.agent_wall_s,
         exception=attempt.exception, reward=dict(attempt.reward) if attempt.reward else None, scan=attempt.scan,
-        where=f"{host.ssh}:{place}" if host.ssh else place, partial=_partial(slot.logs, folder), backfill=backfill,
+        where=f"{host.ssh}:{place}" if host.ssh else place, partial=_partial(lab, host, slot, folder), backfill=backfill,
         backfill_video=lab.root / backfill.video if backfill.video else None,
         backfill_episode=lab.root / backfill.episode if backfill.episode else None,
     )  # fmt: skip
 
 
-def _partial(logs: Mapping[str, object], folder: Path | None) -> str | None:
-    """Why a folder is not the whole trial, told by the sizes that the probe saw on the host."""
+def _partial(lab: Lab, host: Host, slot: Slot, folder: Path | None) -> str | None:
+    """Why a folder is not the whole trial: what stopped the copying, or sizes that the probe saw on the host."""
     if folder is None:
         return "the trial's files are not on this machine"
+    state = copy_state(lab, host, slot.attempt.job or "", slot.attempt.trial or "") if host.ssh else None
+    if state and state.problems:
+        return "partial copy: " + "; ".join(state.problems)
     for name, file in (("gateway", "agent/gateway.jsonl"), ("trajectory", "agent/trajectory.json")):
-        there = logs.get(name)
-        here = _size(folder / file)
+        there, here = slot.logs.get(name), _size(folder / file)
         if isinstance(there, int) and here < there:
-            return f"the copy on this machine holds {here:,} of {there:,} bytes of {file}"
+            return f"partial copy: {here:,} of {there:,} bytes of {file}"
     return None
 
 

@@ -46,7 +46,7 @@ function icon(character) {
   return made;
 }
 
-function draw(step, n, whole = false) {
+export function draw(step, n, whole = false) {
   const fold = (text, limits) => (whole ? text : cut(text, limits));
   const failed = step.status === "failed";
   const name = step.k === "run" ? step.tool || "tool" : step.k === "think" ? "thought" : step.by || "agent";
