@@ -72,3 +72,6 @@ class Bill(msgspec.Struct, frozen=True, kw_only=True):
     coverage: Literal["complete", "partial", "none"] = "none"
     n_charged: int = 0
     n_requests: int = 0
+    """Requests that should carry a charge (status 200)."""
+    left_out_usd: Decimal | None = None
+    """Charges that are no bill because the run's billing says that nobody pays per token (C4)."""
