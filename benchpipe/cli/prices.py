@@ -1,0 +1,37 @@
+"""`benchpipe prices check`: our price list beside a price library's. It never writes."""
+
+from datetime import UTC, datetime
+
+import rich_click as click
+
+from benchpipe.cli.main import lab_of
+from benchpipe.errors import UsageError
+from benchpipe.registry.load import load_registry
+from benchpipe.usage.pricecheck import opinions
+
+
+@click.group()
+def command() -> None:
+    """Our prices against a price library.
+
+    Example: benchpipe prices check
+    """
+
+
+@command.command()
+@click.pass_context
+def check(ctx: click.Context) -> int:
+    """Compare data/prices.yml with genai-prices, offline; exit 1 if a rate differs. Never writes.
+
+    Example: benchpipe prices check
+    """
+    prices = load_registry(lab_of(ctx)).prices
+    if not prices:
+        raise UsageError("data/prices.yml has no entry: docs/costs.md shows one")
+    found = opinions(prices.values(), datetime.now(UTC))
+    for opinion in found:
+        theirs = "no opinion" if opinion.theirs is None else f"{opinion.theirs:f}"
+        click.echo(f"{opinion.file_line}: {opinion.key} {opinion.rate}: ours {opinion.ours}, library {theirs} ({opinion.verdict})")
+    counts = {verdict: sum(o.verdict == verdict for o in found) for verdict in ("same", "differs", "no opinion")}
+    click.echo(f"{len(prices)} entries: " + ", ".join(f"{n} {verdict}" for verdict, n in counts.items()))
+    return int(counts["differs"] > 0)
