@@ -43,4 +43,4 @@ def guard_finds_nothing(scene: SceneResource) -> dg.AssetCheckResult:
     return outcome(findings, "Git holds no run media, no collected data and no large file", severity)
 
 
-RULE_CHECKS = [*(check_of(rule) for rule in RULES), guard_finds_nothing]
+CHECKS = [*(check_of(rule) for rule in RULES), guard_finds_nothing]

@@ -14,14 +14,16 @@ import msgspec
 
 from benchpipe import __version__
 from benchpipe.pipeline.scene import Scene
-from benchpipe.trials.digest import inputs_digest
-
-_ENCODER = msgspec.json.Encoder(order="deterministic", decimal_format="string")
+from benchpipe.trials.digest import inputs_digest, plain
 
 
 def digest(*parts: Any) -> str:
-    """A short digest of plain values and records, the same in every process."""
-    return hashlib.sha256(_ENCODER.encode((__version__, *parts))).hexdigest()[:24]
+    """A short digest of plain values and records, the same in every process. On which line something is written doesn't count."""
+    text = msgspec.json.encode(
+        [__version__, *(plain(part) for part in parts)],
+        order="deterministic",
+    )
+    return hashlib.sha256(text).hexdigest()[:24]
 
 
 def stamps(files: Iterable[Path]) -> list[tuple[str, int, int]]:
@@ -75,12 +77,12 @@ def states_inputs(scene: Scene, benchmark: str) -> str:
 
 
 def costs_inputs(scene: Scene, benchmark: str) -> str:
-    """The run files and the prices and billing of their runs."""
+    """The run files, what counts of them (plan and tasks), and the prices and billing of their runs."""
     registry = scene.registry
     plan = registry.plans.get(benchmark)
     runs = [run.run for run in plan.shown()] if plan else []
     priced = [(run, registry.price_of(run), registry.agents[run].billing) for run in runs if run in registry.agents]
-    return digest(stamps(_run_files(scene, benchmark)), priced)
+    return digest(stamps(_run_files(scene, benchmark)), plan, registry.benchmarks.get(benchmark), priced)
 
 
 def logs_inputs(scene: Scene, benchmark: str) -> str:
@@ -95,7 +97,7 @@ def pages_inputs(scene: Scene, benchmark: str) -> str:
         *_run_files(scene, benchmark),
         lab.costs_file(benchmark),
         lab.history_file(benchmark),
-        *lab.run_folder(benchmark).glob("*/*/*/log.json"),
+        *lab.run_folder(benchmark).glob("*/*/*/stamp"),
         *lab.templates.rglob("*.*"),
     ]
     return digest(scopes_inputs(scene, benchmark), scene.registry.prices, scene.registry.aliases, stamps(files))
@@ -133,5 +135,23 @@ OF_REGISTRY: dict[str, Callable[[Scene], str]] = {
 OVER_ALL: dict[str, Callable[[Scene], str]] = {"status_json": status_inputs, "site_overview": overview_inputs}
 """Unpartitioned assets that sum the benchmarks up."""
 
-BY_DATASET: dict[str, Callable[[Scene, str], str]] = {}
+
+def submissions_inputs(scene: Scene, dataset: str) -> str:
+    """The contributed files of a dataset."""
+    return digest(stamps((scene.lab.contrib_results / dataset).rglob("*.*")))
+
+
+def reports_inputs(scene: Scene, dataset: str) -> str:
+    """The contributed files, the benchmark with its pools, the maintainers' decisions, and the day (deadlines pass)."""
+    lab = scene.lab
+    files = [*(lab.benchmarks / dataset).rglob("*.*"), lab.state_contrib / f"{dataset}.yml"]
+    return digest(submissions_inputs(scene, dataset), scene.registry.benchmarks.get(dataset), stamps(files))
+
+
+BY_DATASET: dict[str, Callable[[Scene, str], str]] = {
+    "submissions": submissions_inputs,
+    "submission_reports": reports_inputs,
+    "result_rows": reports_inputs,
+    "contribution_pages": reports_inputs,
+}
 """Assets of a dataset that outsiders contribute to, in the order of the graph."""

@@ -6,7 +6,7 @@ from benchpipe.pipeline.partitions import BENCHMARKS, DATASETS, HOSTS
 
 REGISTRY = ("agent_registry", "price_list", "benchmark_registry")
 COLLECT = ("run_scopes", "run_states", "cost_estimates", "trial_logs", "site_pages", "status_json")
-CONTRIBUTIONS = ("submissions", "submission_reports", "result_rows", "contribution_pages", "dataset_reports")
+CONTRIBUTIONS = ("submissions", "submission_reports", "result_rows", "contribution_pages")
 
 
 def _select(*names: str) -> dg.AssetSelection:

@@ -1,4 +1,4 @@
-"""What assets say of themselves: metadata in the forms that the UI renders well. Tables are capped, since the event log keeps them."""
+"""What assets say of themselves: metadata in forms that the UI renders well. Tables are capped: the event log keeps them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path

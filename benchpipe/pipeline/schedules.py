@@ -1,22 +1,22 @@
 """The daily job that keeps the instance small."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import dagster as dg
 
 from benchpipe.pipeline.retention import clean
-from benchpipe.pipeline.scene import SceneResource
 
 
 @dg.op(description="Delete runs that nothing needs any more, their files, and the space they took.")
-def delete_old_runs(context: dg.OpExecutionContext, scene: SceneResource) -> None:
+def delete_old_runs(context: dg.OpExecutionContext) -> None:
     instance = context.instance
     graph: Any = context.repository_def.asset_graph
-    assets: dict[dg.AssetKey, list[str] | None] = {}
+    assets: dict[dg.AssetKey, Sequence[str] | None] = {}
     for key in graph.materializable_asset_keys:
         partitions = graph.get(key).partitions_def
         assets[key] = list(instance.get_dynamic_partitions(partitions.name)) if partitions else None
-    deleted = clean(instance, assets, scene.now())
+    deleted = clean(instance, assets)
     context.log.info("deleted %d runs", deleted)
 
 

@@ -24,7 +24,7 @@ DETAIL_S = 900.0
     jobs=[jobs.poll_hosts],
     minimum_interval_seconds=180,
     default_status=dg.DefaultSensorStatus.STOPPED,
-    description="Every 3 minutes: ask all hosts at once and report those whose trials changed. Switch it on where the lab collects.",
+    description="Every 3 minutes: ask all hosts at once and report those that changed. Switch it on where the lab collects.",
 )
 def host_poll_sensor(context: dg.SensorEvaluationContext, scene: SceneResource) -> dg.SensorResult | dg.SkipReason:
     look = scene.scene()

@@ -22,8 +22,8 @@ def inputs_digest(bench_runs: Iterable[BenchRun], hosts: Mapping[str, Host], rea
 
     `hosts`: those of the hosts files. `more`: further records (agents, …) or plain values that the caller's product depends on.
     """
-    parts = [[_plain(run), [_heard(run, one) for one in serving(run, hosts, readings).values()]] for run in bench_runs]
-    return sha256(msgspec.json.encode([parts, [_plain(value) for value in more]], order="deterministic"))
+    parts = [[plain(run), [_heard(run, one) for one in serving(run, hosts, readings).values()]] for run in bench_runs]
+    return sha256(msgspec.json.encode([parts, [plain(value) for value in more]], order="deterministic"))
 
 
 def _heard(bench_run: BenchRun, reading: HostReading) -> list[Any]:
@@ -33,8 +33,8 @@ def _heard(bench_run: BenchRun, reading: HostReading) -> list[Any]:
     return [reading.host, reading.ok, reading.asked, seen, sorted(jobs, key=lambda job: (job.job, job.mode))]
 
 
-def _plain(value: Any) -> Any:
-    """`value` as builtins without the places where it was written."""
+def plain(value: Any) -> Any:
+    """`value` (a record) as builtins, without the places where it was written."""
     return _without_places(msgspec.to_builtins(value))
 
 

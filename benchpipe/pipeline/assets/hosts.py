@@ -1,4 +1,4 @@
-"""What each host holds. The poll itself is a plain function; here it is for whoever presses Materialize, and for long first scans."""
+"""What each host holds. Polls report it; the asset asks one host now, and takes long first scans."""
 
 from typing import Any
 

@@ -7,6 +7,7 @@ import dagster as dg
 import msgspec
 
 from benchpipe.files import lock, sha256, write_json
+from benchpipe.hosts.store import load_requests
 from benchpipe.pipeline import inputs, report
 from benchpipe.pipeline.assets.hosts import host_trials
 from benchpipe.pipeline.partitions import BENCHMARKS
@@ -17,6 +18,7 @@ from benchpipe.trials.collect import collect_states
 from benchpipe.trials.records import RunFile
 from benchpipe.trials.status import status_json as status_of
 from benchpipe.trials.store import load_run_file
+from benchpipe.trials.view import View, view
 from benchpipe.usage.collect import collect_costs
 from benchpipe.usage.format import money
 
@@ -29,6 +31,15 @@ def run_files_of(scene: Scene, benchmark: str) -> list[RunFile]:
     plan = scene.registry.plans.get(benchmark)
     files = (load_run_file(scene.lab, benchmark, run.run) for run in (plan.shown() if plan else ()))
     return [file for file in files if file]
+
+
+def views_of(scene: Scene, benchmark: str) -> list[View]:
+    """A benchmark's shown runs as people see them, default first."""
+    plan = scene.registry.plans.get(benchmark)
+    known = scene.registry.benchmarks.get(benchmark)
+    tasks = known.tasks if known else {}
+    runs = plan.shown() if plan else []
+    return [view(run, load_run_file(scene.lab, benchmark, run.run), tasks) for run in runs]
 
 
 @dg.asset(**BY_BENCHMARK, kinds={"yaml"}, deps=["agent_registry", "benchmark_registry"])
@@ -87,11 +98,11 @@ def run_states(context: dg.AssetExecutionContext, scene: SceneResource) -> dg.Ma
 
 @dg.asset(**BY_BENCHMARK, kinds={"parquet"}, deps=[run_states, "price_list", "agent_registry"])
 def cost_estimates(context: dg.AssetExecutionContext, scene: SceneResource) -> dg.MaterializeResult[Any]:
-    """Tokens and money of a benchmark: list-price estimates and bills, never added up, with their coverage; attempts and requests."""
+    """Tokens and money of a benchmark: list-price estimates and bills, never added up, with coverage; attempts, requests."""
     look, benchmark = scene.scene(), context.partition_key
     with lock(look.lab.lock_file(f"benchmark-{benchmark}"), wait=True):
         built_from = inputs.costs_inputs(look, benchmark)
-        costs = collect_costs(look.lab, look.registry, benchmark, run_files_of(look, benchmark))
+        costs = collect_costs(look.lab, look.registry, benchmark, views_of(look, benchmark), lambda d: load_requests(look.lab, d))
     rows = [
         {
             "run": run.run,
@@ -121,7 +132,7 @@ def cost_estimates(context: dg.AssetExecutionContext, scene: SceneResource) -> d
 
 @dg.asset(**BY_BENCHMARK, kinds={"json"}, deps=[run_states])
 def trial_logs(context: dg.AssetExecutionContext, scene: SceneResource) -> dg.MaterializeResult[Any]:
-    """The data of log pages: what the agent said and did in each trial. Only stale ones are built; remote records are fetched for them."""
+    """The data of log pages: what the agent said and did in each trial. Only stale ones are built."""
     look, benchmark = scene.scene(), context.partition_key
     with lock(look.lab.lock_file(f"logs-{benchmark}"), wait=True):
         built_from = inputs.logs_inputs(look, benchmark)

@@ -1,0 +1,88 @@
+"""What outsiders contributed, a dataset at a time: files, the gate's reports, rows, pages."""
+
+from collections import Counter
+from typing import Any
+
+import dagster as dg
+
+from benchpipe.contributions.rows import results_of
+from benchpipe.contributions.store import Dataset, check_dataset, submission_files
+from benchpipe.pipeline import inputs, report
+from benchpipe.pipeline.assets.site import build, built
+from benchpipe.pipeline.partitions import DATASETS
+from benchpipe.pipeline.scene import Scene, SceneResource
+from benchpipe.registry.records import Benchmark, Place
+
+OWNED: dict[str, Any] = {
+    "group_name": "contributions",
+    "owners": ["team:maintainers"],
+    "code_version": "1",
+    "partitions_def": DATASETS,
+}
+
+
+def checked(look: Scene, scene: SceneResource, dataset: str) -> Dataset:
+    """Every submission of a dataset after the gate; unchanged ones are not even opened."""
+    return check_dataset(look.lab, dataset, look.registry.benchmarks, today=scene.now().date())
+
+
+@dg.asset(**OWNED, kinds={"json"}, deps=["benchmark_registry"])
+def submissions(context: dg.AssetExecutionContext, scene: SceneResource) -> dg.MaterializeResult[Any]:
+    """The contributed files: `contrib/results/<dataset>/<method>/<variant>.json`."""
+    look, dataset = scene.scene(), context.partition_key
+    rows = [{"file": look.lab.relative(path), "bytes": path.stat().st_size} for path in submission_files(look.lab, dataset)]
+    return report.result(
+        inputs.submissions_inputs(look, dataset), n_submissions=len(rows), submissions=report.table(rows, ("file", "bytes"))
+    )
+
+
+@dg.asset(**OWNED, kinds={"json"}, deps=[submissions])
+def submission_reports(context: dg.AssetExecutionContext, scene: SceneResource) -> dg.MaterializeResult[Any]:
+    """The gate on every submission: task set, validity, score, state, config, trajectories, with every finding's code."""
+    look, dataset = scene.scene(), context.partition_key
+    built_from = inputs.reports_inputs(look, dataset)
+    found = checked(look, scene, dataset)
+    rows = [
+        {
+            "submission": one.path,
+            "verdict": one.report.verdict,
+            **one.report.checks,
+            "findings": ", ".join(sorted({finding.code for finding in one.report.findings})),
+        }
+        for one in found.checked
+    ]
+    columns = ("submission", "verdict", "schema", "task_set", "validity", "score", "state", "config", "trajectories", "findings")
+    verdicts = Counter(one.report.verdict for one in found.checked)
+    return report.result(
+        built_from,
+        found.digest[:24],
+        n_checked_again=found.n_checked,
+        **{f"n_{verdict}": n for verdict, n in sorted(verdicts.items())},
+        reports=report.table(rows, columns),
+        **report.problems([found.problem] if found.problem else []),
+    )
+
+
+@dg.asset(**OWNED, kinds={"json"}, deps=[submission_reports])
+def result_rows(context: dg.AssetExecutionContext, scene: SceneResource) -> dg.MaterializeResult[Any]:
+    """Rows of the dataset's page, verified and unverified apart, each in its stack with its reference."""
+    look, dataset = scene.scene(), context.partition_key
+    built_from = inputs.reports_inputs(look, dataset)
+    benchmark = look.registry.benchmarks.get(dataset) or Benchmark(id=dataset, name=dataset, place=Place(dataset))
+    results = results_of(checked(look, scene, dataset), benchmark)
+    return report.result(
+        built_from,
+        n_verified=len(results.verified),
+        n_unverified=len(results.unverified),
+        n_open=len(results.open),
+        n_changes=len(results.changes),
+    )
+
+
+@dg.asset(**OWNED, kinds={"html"}, deps=[result_rows])
+def contribution_pages(context: dg.AssetExecutionContext, scene: SceneResource) -> dg.MaterializeResult[Any]:
+    """The pages of contributed results, made from the merged files alone, so that page and record can't disagree."""
+    look, dataset = scene.scene(), context.partition_key
+    built_from = inputs.reports_inputs(look, dataset)
+    result = build(look)
+    return report.result(built_from, files={"page": look.lab.site / "results" / dataset / "index.html"}, **built(result))
