@@ -14,6 +14,7 @@ from typing import NamedTuple
 from benchpipe.publish.rules import Rule, expand
 from benchpipe.publish.views import (
     BASE64_OF_ASCII,
+    JOINT,
     JOINT_ONLY,
     LINE_BREAK,
     View,
@@ -26,12 +27,20 @@ from benchpipe.publish.views import (
 
 _LOOK_BACK = 96
 """How much text before a candidate `unless` sees."""
+_TO_A_BREAK = 160
+"""How far behind a candidate that is none a line may end so that the rest is looked for on the next."""
+_BORDER = 8
+"""How much text before a match its left border may need."""
+_SHORTEST_WORD = 4
+"""A shorter piece tells nothing about itself."""
 _AROUND = 1024
 """How far from an escape a secret may begin or end."""
 _REGION = 1 << 16
 """Escaped text is decoded in regions of at most this size, overlapping by `_AROUND`."""
-_TOKEN_RUN = re.compile(rb"[A-Za-z0-9+/_=.~%:@-]*")
 _MASK = re.compile(rb"(?:(?:[A-Za-z0-9]{1,12}[-_.])*|AKIA|ASIA|AIza)(?:[*xX.#_=-]|\xe2\x80[\xa2\xa6])+")
+
+_NO_WORD = re.compile(rb"[0-9].*[A-Za-z]|[A-Za-z].*[0-9]|[a-z][A-Z]|[b-df-hj-np-tv-xz]{5}|[0-9]{8}", re.DOTALL)
+"""Letters beside digits, a capital inside, more consonants in a row than words have, or a long number."""
 
 _CODED: tuple[tuple[str, Callable[[bytes, int, int], View]], ...] = (
     (r"\\(?:u00[2-7][0-9A-Fa-f]|x[2-7][0-9A-Fa-f]|/)", unescaped),
@@ -223,35 +232,35 @@ def _reaching_on(
 ) -> Span | None:
     """The secret of a candidate when line ends or joints inside it are taken out; None if that adds nothing.
 
-    What was found without is only reached beyond by pieces that look like key material: the next line is mostly just the
-    next line. A secret that only its surroundings give away has to look like one as a whole.
+    What was found without is only reached beyond by the next piece of a stream, and by lines that look like key material:
+    the next line is mostly just the next line. A secret that only its surroundings give away has to look like one as a whole.
     """
     rule = compiled.rule
     breaks = LINE_BREAK if rule.wraps else JOINT_ONLY
     lo, hi = layout.stream(start)
-    run = _TOKEN_RUN.match(text, end, hi)
-    stop = found.end if found else run.end() if run else end
-    if not broken and not breaks.match(text, stop, hi) and not (rule.back and breaks.match(text, max(lo, start - 1), hi)):
+    if found:
+        if not breaks.match(text, found.end, hi):
+            return None
+    elif not (broken or breaks.search(text, max(lo, start - rule.back), min(hi, end + _TO_A_BREAK))):
         return None
-    first = max(lo, start - max(rule.back, 4))
+    first = max(lo, start - rule.back - _BORDER)
     view = joined(text, first, min(hi, start + rule.reach), breaks, after=0 if rule.back else start)
     whole = _match(compiled, view.data, view.index(start), 0, len(view.data))
     if whole is None:
         return None
-    pieces = [view.data[a:b] for a, b in _pieces(view, whole.start, whole.end)]
     if found is None:
-        crosses = broken or len(pieces) > 1
-        if not crosses or not (rule.self_evident or not rule.wraps or _looks_random(b"".join(pieces))):
-            return None
-        return Span(*view.origin(whole.start, whole.end), rule)
+        if rule.self_evident or not rule.wraps or _looks_random(view.data[whole.start : whole.end]):
+            return Span(*view.origin(whole.start, whole.end), rule)
+        return None
     reached = found.end
     for a, b in _pieces(view, whole.start, whole.end):
         piece_end = view.origin(a, b)[1]
         if piece_end <= found.end:
             continue
-        if rule.wraps and not _looks_random(view.data[a:b]):
+        if text[view.origin(a, b)[0] - 1] == JOINT[0] or _looks_random(view.data[a:b]):
+            reached = piece_end
+        elif b - a >= _SHORTEST_WORD:
             break
-        reached = piece_end
     return Span(found.start, reached, rule) if reached > found.end else None
 
 
@@ -263,8 +272,7 @@ def _pieces(view: View, start: int, end: int) -> list[tuple[int, int]]:
 
 def _looks_random(piece: bytes) -> bool:
     """Whether a piece looks like key material and not like words."""
-    has_digit, has_letter = re.search(rb"[0-9]", piece), re.search(rb"[A-Za-z]", piece)
-    return len(piece) >= 4 and bool((has_digit and has_letter) or re.search(rb"[a-z][A-Z]", piece))
+    return len(piece) >= _SHORTEST_WORD and _NO_WORD.search(piece) is not None
 
 
 def _regions(places: Sequence[tuple[int, int]], layout: _Layout) -> Iterator[tuple[int, int]]:

@@ -15,7 +15,7 @@ import msgspec
 RULES_FILE = Path(__file__).with_name("rules.yml")
 
 _NO_CODE = (
-    r"(?![$<{(\[%*]|(?i:os\.|process\.|getenv|self\.|args\.|config\.|settings\.|env\.|environ)"
+    r"(?![$<{(\[%*}\],;:)]|(?i:os\.|process\.|getenv|self\.|args\.|config\.|settings\.|env\.|environ)"
     r"|(?i:true|false|yes|no|none|null|nil|undefined|str|int|string|optional|bool)(?![A-Za-z0-9_-])"
     r"|[0-9.]+(?:[\s\"'\\,;)&\]]|$))"
 )
@@ -26,7 +26,7 @@ MACROS = {
     "border": r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrtbf])|(?<=%[0-9A-Fa-f]{2}))",
     "mixed": r"(?=[A-Za-z0-9_.-]*[0-9A-Z])",
     "ws": r"(?:\s|\\+[nrt])",
-    "quotes": r"[\\\"'\]]{0,6}",
+    "quotes": r"[\\\"'\]]{0,20}",
     "nocode": _NO_CODE,
     "octet": r"(?:25[0-5]|2[0-4][0-9]|1?[0-9]{1,2})",
     "value": (

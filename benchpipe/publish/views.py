@@ -11,12 +11,12 @@ from collections.abc import Callable
 HARD, JOINT = b"\x00", b"\x01"
 """Between two strings: `JOINT` where they are pieces of one streamed text, `HARD` elsewhere."""
 
-LINE_BREAK = re.compile(rb"(?:\\*(?:\r?\n|\x01)|\\+(?:r\\+)?n)[ \t]*")
+LINE_BREAK = re.compile(rb"\x01|(?:\\*\r?\n|\\+(?:r\\+)?n)[ \t]*")
 """The end of a line in a text or in a JSON string, with the next line's indentation; or a joint."""
 JOINT_ONLY = re.compile(rb"\x01")
 
 ESCAPE = re.compile(rb"\\+(?:u00([2-7][0-9A-Fa-f])|x([2-7][0-9A-Fa-f])|(/))")
-PERCENT = re.compile(rb"%([2-7][0-9A-Fa-f])")
+PERCENT = re.compile(rb"%([2-7][0-9A-Fa-f]|0[9AaDd])")
 BASE64_RUN = re.compile(rb"[A-Za-z0-9+/_-]+(?:(?:\\*\r?\n|\\+n)[A-Za-z0-9+/_-]{4,})*={0,2}")
 NOT_TEXT = re.compile(rb"[^\t\n\r\x20-\x7e]")
 
@@ -125,7 +125,7 @@ def unescaped(text: bytes, lo: int, hi: int) -> View:
 
 
 def percent_decoded(text: bytes, lo: int, hi: int) -> View:
-    """`text[lo:hi]` with `%73` of ASCII characters undone."""
+    """`text[lo:hi]` with `%73` of ASCII characters and line ends undone."""
     return edited(text, lo, hi, PERCENT, lambda m: bytes([int(m[1], 16)]))
 
 

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from benchpipe.publish.find import Finder
+from benchpipe.publish.find import Finder, hyperscan_candidates, plain_candidates
 from benchpipe.publish.rules import Rule, built_in_rules, expand
 from benchpipe_tests.publish.corpus import fill
 
@@ -62,3 +62,21 @@ def test_every_rule_has_an_identity_and_a_marker_that_no_rule_matches(finder: Fi
 def test_every_macro_in_a_pattern_exists() -> None:
     for rule in RULES:
         expand(rule.pattern)
+
+
+def test_the_prefilter_misses_no_candidate_wherever_it_stands() -> None:
+    # Hyperscan has been seen to miss a match behind some 20 bytes of text: `[\\/]{1,40}` before a literal.
+    expressions = [rule.near for rule in RULES]
+    fast, slow = hyperscan_candidates(expressions), plain_candidates(expressions)
+    rng = random.Random(7)
+    missed = set()
+    for rule in RULES:
+        for template in rule.must:
+            for n in (0, 1, 7, 15, 31, 40, 64, 100, 1000):
+                for padding in ("x", ". ", "é", "A b: "):
+                    text = f"{(padding * n)[:n]} {fill(rng, rule, template).text} {padding * 3}".encode()
+                    found = fast(text)
+                    for number, start, end in slow(text):
+                        if not any(n == number and a <= start and end <= b for n, a, b in found):
+                            missed.add((RULES[number].id, padding))
+    assert missed == set()
