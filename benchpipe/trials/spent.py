@@ -10,7 +10,7 @@ from benchpipe.registry.records import Billing
 from benchpipe.trials.times import iso
 from benchpipe.usage.estimates import bill
 from benchpipe.usage.records import Bill, Request, Source, Tokens
-from benchpipe.usage.requests import tokens_of
+from benchpipe.usage.requests import failed, tokens_of, without_usage
 
 RequestsOf = Callable[[Usage], Sequence[Request]]
 """Reads the stored request rows of a trial. May raise OSError, ValueError or BenchpipeError when they can't be had."""
@@ -44,8 +44,8 @@ def spent_of(trial: TrialReading, requests_of: RequestsOf, billing: Billing) -> 
     tokens, source = _tokens(trial, rows)
     return Spent(
         calls=len(rows) if wired else None,
-        calls_failed=sum(row.status != 200 for row in rows) if wired else None,
-        calls_without_usage=sum(row.status == 200 and row.shape is None for row in rows) if wired else None,
+        calls_failed=failed(rows) if wired else None,
+        calls_without_usage=without_usage(rows) if wired else None,
         last_call=iso(max((row.started_at for row in rows if row.started_at is not None), default=None)),
         tokens=tokens,
         tokens_source=source,

@@ -3,13 +3,17 @@
 import json
 from collections import Counter
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from benchpipe.lab import Lab
 from benchpipe.registry.load import load_registry
+from benchpipe.trials.records import Record
 from benchpipe.trials.store import parse_run_file, run_file_json
 from benchpipe.trials.view import View, view
+from benchpipe.usage.records import Bill, Estimate
+from benchpipe.usage.totals import totals
 
 RUN = "codex-gpt6_luna-xhigh"
 BY_HAND = {
@@ -78,3 +82,32 @@ def test_robopaints_replaced_grader_error_is_told_with_its_follow_up(shared: Pat
 def test_every_superseded_attempt_of_behavior_has_a_page_of_its_own(shared: Path) -> None:
     slots = [page.slot for one in seen(shared, "behavior-1k").records("all") for page in one.pages]
     assert Counter(slots) == {"limited": 4, "limited-prev": 4, "unlimited": 4, "unlimited-prev": 4}
+
+
+TOTALS = {
+    # benchmark: (n, done, success, tokens in, tokens out, requests, agent seconds, sum of progress, trials that have one)
+    "mujoco-playground": (8, 8, 3, 84_260_214, 827_913, 0, 19_701, 0.0, 0),
+    "robopaint": (6, 6, 1, 78_860_037, 720_365, 676, 25_498, 3.870556, 6),
+    "behavior-1k": (8, 8, 3, 536_092_071, 2_650_025, 4_256, 100_145, 3.75, 8),
+    "robolab": (5, 5, 3, 63_577_708, 345_151, 626, 15_676, 3.0, 3),
+}
+"""Added up by hand from the published records; robolab's withdrawn mode is in no number."""
+
+
+class Shown(NamedTuple):
+    """A view record as totals want it, without money."""
+
+    task: str
+    mode: str
+    state: str
+    record: Record
+    estimate: Estimate = Estimate()
+    bill: Bill = Bill()
+
+
+@pytest.mark.parametrize("benchmark", TOTALS)
+def test_totals_over_a_published_run_file_equal_sums_made_by_hand(shared: Path, benchmark: str) -> None:
+    shown = [Shown(one.task, one.mode, one.state, one.record) for one in seen(shared, benchmark).records("all")]
+    t = totals(shown)
+    got = (t.trials, t.done, t.success, t.input, t.output, t.calls, t.agent_s, round(t.progress_sum, 6), t.progress_n)
+    assert got == TOTALS[benchmark]
