@@ -50,7 +50,7 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
 class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The record of runs-system 8.1 with the additions of B13. A queued record has only `state` (and `rerun`/`supersedes`).
 
-    `to_json` gives its JSON form: keys that the specification always has are there, null included.
+    `store.record_json` gives its JSON form: keys that the specification always has are there, null included.
     """
 
     state: str
