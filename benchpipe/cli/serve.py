@@ -17,12 +17,13 @@ def command(ctx: click.Context, port: int | None, public: bool) -> None:
     Example: benchpipe serve --port 8123
     """
     from benchpipe.site import serving
+    from benchpipe.site.build import default_out
 
     def say(line: str) -> None:
         click.echo(line, err=True)
 
     lab = lab_of(ctx)
-    out = lab.cache / "site-public" if public else lab.site
+    out = default_out(lab, public=public)
     serving.rebuild(lab, out, public=public)
     server = serving.open_server(lab, out, port, say)
     click.echo(server.address)

@@ -23,9 +23,9 @@ def build(ctx: click.Context, public: bool, out: Path | None) -> None:
     Example: benchpipe site build --public --out /tmp/site
     """
     from benchpipe.registry.load import load_registry
-    from benchpipe.site.build import build_site
+    from benchpipe.site.build import build_site, default_out
 
     lab = lab_of(ctx)
-    target = (out or (lab.root / "public" if public else lab.site)).absolute()
+    target = (out or default_out(lab, public=public)).absolute()
     result = build_site(lab, load_registry(lab), target, public=public, now=datetime.now(UTC))
     click.echo(f"{target}: {result.files} files, {len(result.written)} written, {len(result.removed)} removed")

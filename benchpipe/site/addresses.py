@@ -20,11 +20,6 @@ def run_page(data: BenchmarkData, run: str) -> str:
     return runs_page(data.id) if data.default and data.default.id == run else f"runs/{data.id}/{run}/"
 
 
-def run_link(benchmark: str, run: str) -> str:
-    """The address under which a run is known (D5)."""
-    return f"runs/{benchmark}/?run={run}"
-
-
 def compare_page(benchmark: str) -> str:
     return f"runs/{benchmark}/compare/"
 

@@ -3,7 +3,6 @@
 The script reads the two runs' own pages, so the numbers of a run stand in one place (D5: `?a=<run>&b=<run>`).
 """
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
@@ -12,6 +11,7 @@ from benchpipe.site.addresses import OVERVIEW, compare_page, run_page, runs_page
 from benchpipe.site.data import BenchmarkData, RunData
 from benchpipe.site.render import Link, Page
 from benchpipe.trials.records import DONE
+from benchpipe.usage.compare import Paired, paired
 
 
 @dataclass(frozen=True)
@@ -51,30 +51,13 @@ class ComparePage(Page):
     rows: tuple[PairRow, ...]
 
 
-def mcnemar(only_a: int, only_b: int) -> float | None:
-    """Two-sided exact p of a pairing in which one run alone solved `only_a` tasks and the other `only_b`.
-
-    None where no task tells them apart. Written out since importing scipy.stats would cost every rebuild a second; a
-    test holds it against `scipy.stats.binomtest`.
-    """
-    n = only_a + only_b
-    if not n:
-        return None
-    tail = sum(math.comb(n, k) for k in range(min(only_a, only_b) + 1))
-    return min(1.0, 2 * tail / 2**n)
-
-
-def pairs(data: BenchmarkData, a: RunData, b: RunData) -> Iterator[tuple[str, int, int, int, int]]:
-    """Per common mode: mode, both solved, only `a`, only `b`, neither; over own tasks that are done in both."""
+def pairs(data: BenchmarkData, a: RunData, b: RunData) -> Iterator[tuple[str, Paired]]:
+    """Per mode that both runs have: their own tasks paired, where any is done in both."""
     for mode in a.bench_run.modes:
-        solved = [_solved(data, run, mode) for run in (a, b)]
-        common = solved[0].keys() & solved[1].keys()
-        if mode in b.bench_run.modes and common:
-            counts = [sum((solved[0][t], solved[1][t]) == case for t in common) for case in CASES]
-            yield (mode, *counts)  # type: ignore[misc]
-
-
-CASES = ((True, True), (True, False), (False, True), (False, False))
+        if mode in b.bench_run.modes:
+            found = paired(_solved(data, a, mode), _solved(data, b, mode))
+            if found.n:
+                yield mode, found
 
 
 def _solved(data: BenchmarkData, run: RunData, mode: str) -> dict[str, bool]:
@@ -87,18 +70,8 @@ def _solved(data: BenchmarkData, run: RunData, mode: str) -> dict[str, bool]:
 
 def compare(data: BenchmarkData) -> ComparePage:
     """The page of one benchmark."""
-    choices = tuple(
-        Choice(run.id, run.agent.short, run_page(data, run.id), " ".join(run.agent.formerly)) for run in data.runs
-    )
-    rows = []
-    for run in data.runs[1:]:
-        for mode, both, only_a, only_b, neither in pairs(data, data.runs[0], run):
-            p = mcnemar(only_a, only_b)
-            href = f"{compare_page(data.id)}?a={data.runs[0].id}&b={run.id}"
-            n = both + only_a + only_b + neither
-            p_text = "" if p is None else f"{p:.3f}" if p >= 0.001 else "< 0.001"
-            p_value = "" if p is None else f"{p:.9f}"
-            rows.append(PairRow(run.id, run.agent.label, href, mode, n, both, only_a, only_b, neither, p_text, p_value))
+    choices = tuple(Choice(run.id, run.agent.short, run_page(data, run.id), " ".join(run.agent.formerly)) for run in data.runs)
+    rows = [_row(data, run, mode, found) for run in data.runs[1:] for mode, found in pairs(data, data.runs[0], run)]
     return ComparePage(
         path=compare_page(data.id),
         title=f"Compare runs of {data.benchmark.name}",
@@ -109,4 +82,20 @@ def compare(data: BenchmarkData) -> ComparePage:
         rows=tuple(rows),
         section=OVERVIEW,
         crumbs=(Link("Runs", OVERVIEW), Link(data.benchmark.name, runs_page(data.id))),
+    )
+
+
+def _row(data: BenchmarkData, run: RunData, mode: str, found: Paired) -> PairRow:
+    return PairRow(
+        id=run.id,
+        text=run.agent.label,
+        href=f"{compare_page(data.id)}?a={data.runs[0].id}&b={run.id}",
+        mode=mode,
+        n=found.n,
+        both=found.both,
+        only_a=found.only_a,
+        only_b=found.only_b,
+        neither=found.neither,
+        p="" if found.p is None else f"{found.p:.3f}" if found.p >= 0.001 else "< 0.001",
+        p_value="" if found.p is None else f"{found.p:.9f}",
     )

@@ -4,18 +4,16 @@ The local build reads what this machine collected; the public build reads only t
 that has local data. Nothing is decided here: states come from `trials.view`, money from `usage`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 
-from benchpipe.lab import Lab
-from benchpipe.registry.records import Agent, Benchmark, BenchRun, Plan, Registry, Task
+from benchpipe.registry.records import Agent, Benchmark, BenchRun, Plan, Task
 from benchpipe.site.jobs import digest_of
-from benchpipe.trials.records import DONE, Record, RunFile
-from benchpipe.trials.store import parse_run_file
-from benchpipe.trials.view import View, ViewRecord, view
+from benchpipe.trials.records import Record, RunFile
+from benchpipe.trials.view import View, ViewRecord
 from benchpipe.usage.records import Bill, Estimate
+from benchpipe.usage.totals import Totals, credit, totals
 
 
 @dataclass(frozen=True)
@@ -26,11 +24,13 @@ class Trial:
     run: str
     task_title: str
     seen: ViewRecord
-    estimate: Estimate = Estimate()
-    bill: Bill = Bill()
+    estimate: Estimate
+    bill: Bill
     log: str = ""
     """Address of its log page, "" without one; `previous` the one of the attempt that it replaced."""
     previous: str = ""
+    read_from: str = ""
+    """The files that its tokens and money were read from, in words."""
 
     @property
     def task(self) -> str:
@@ -50,11 +50,13 @@ class Trial:
         return self.seen.record
 
     @property
+    def note(self) -> str | None:
+        return self.seen.note
+
+    @property
     def credit(self) -> float | None:
-        """Partial credit of a done trial: a success counts 1 whatever the grader wrote (9.4)."""
-        if self.state not in DONE:
-            return None
-        return 1.0 if self.state == "success" else self.record.progress
+        """Partial credit of a done trial (9.4)."""
+        return credit(self)
 
     @cached_property
     def digest(self) -> str:
@@ -76,6 +78,16 @@ class RunData:
     @property
     def id(self) -> str:
         return self.bench_run.run
+
+    def counted(self, scope: str) -> list[Trial]:
+        """Trials of the tasks of a scope of 9.4 (`bench`, `excluded`, `all`); unknown tasks are in none."""
+        wanted = {(record.task, record.mode) for record in self.seen.records(scope)}
+        return [trial for trial in self.trials if (trial.task, trial.mode) in wanted]
+
+    @cached_property
+    def totals(self) -> Mapping[str, Totals]:
+        """Totals by scope."""
+        return {scope: totals(self.counted(scope)) for scope in ("bench", "all")}
 
     @cached_property
     def by_task(self) -> Mapping[str, list[Trial]]:
@@ -116,3 +128,8 @@ class BenchmarkData:
     def digest(self) -> str:
         """Digest of what people wrote about the benchmark, without its runs."""
         return digest_of(repr(self.benchmark))
+
+    @cached_property
+    def whole_digest(self) -> str:
+        """Digest of the benchmark with all its runs."""
+        return digest_of(self.digest, *(run.digest for run in self.runs))

@@ -50,7 +50,8 @@ def run_facts(data: BenchmarkData, run: RunData, price: Price | None) -> Iterato
     yield "collected", fmt.moment(run_file.generated_at) if run_file and run_file.generated_at else ""
     for host, said in sorted(run_file.hosts.items()) if run_file else ():
         answer = "answered" if said.get("ok") else f"did not answer: {said.get('error') or 'no reason given'}"
-        yield f"host {host}", f"{answer}{f', last at {fmt.moment(str(said["at"]))}' if said.get('at') else ''}"
+        last = f", last at {fmt.moment(str(said['at']))}" if said.get("at") else ""
+        yield f"host {host}", answer + last
 
 
 def price_text(price: Price) -> str:

@@ -3,14 +3,15 @@
 The totals themselves are computed in `usage.totals`; nothing is added up here.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from benchpipe.registry.records import Withdrawal
+from benchpipe.site.data import RunData
 from benchpipe.site.pills import metric_text
 from benchpipe.site.states import GROUPS, LOOKS
 from benchpipe.usage import format as fmt
-from benchpipe.usage.totals import Rate, Totals
+from benchpipe.usage.totals import Totals, metric_total
 
 
 @dataclass(frozen=True)
@@ -32,8 +33,12 @@ class ModeFigures:
     mode: str
     success: str
     trials: str
+    done: str
     rate: str
     rate_short: str
+    of: str
+    """Of how many, and the interval: the small print of `rate_short`."""
+    rate_value: str
     segments: tuple[Segment, ...]
     bar_label: str
     withdrawn: str
@@ -76,3 +81,80 @@ def segments(states: Mapping[str, int]) -> tuple[Segment, ...]:
 def bar_label(parts: Sequence[Segment]) -> str:
     """What a bar says to somebody who doesn't see it."""
     return ", ".join(f"{part.n} {part.word}" for part in parts) or "nothing yet"
+
+
+def totals_of(run: RunData, scope: str) -> Totals:
+    """The totals of one bench-run in a scope of 9.4: `bench`, `excluded` or `all`."""
+    return run.totals[scope]
+
+
+def figures(run: RunData, scope: str) -> Figures:
+    """Everything above the table of one run, in one scope."""
+    summed = totals_of(run, scope)
+    if not run.seen.has_data:
+        return Figures("", (), ())
+    modes = tuple(mode_figures(summed, mode, run.bench_run.withdrawn.get(mode)) for mode in run.bench_run.modes)
+    if not summed.trials and not any(mode.segments or mode.withdrawn for mode in modes):
+        return Figures("Nothing here counts yet.", (), ())
+    return Figures("", modes, tuple(_stats(run, summed, scope)))
+
+
+def mode_figures(summed: Totals, mode: str, withdrawal: Withdrawal | None) -> ModeFigures:
+    """One mode's card; a withdrawn mode shows its label and no number."""
+    of = summed.modes.get(mode)
+    parts = segments(of.states) if of else ()
+    done = of.done if of else 0
+    rate = of.rate if of else None
+    return ModeFigures(
+        mode=mode,
+        success=str(of.success if of else 0),
+        trials=str(of.trials if of else 0),
+        done=str(done),
+        rate=f"{fmt.percent(rate.share)} of {done} done, 95% interval {fmt.interval(rate)}"
+        if rate and done
+        else "nothing is done yet",
+        rate_short=fmt.percent(rate.share) if rate and done else "",
+        of=f"of {done} done, {fmt.interval(rate)}" if rate and done else "",
+        rate_value=f"{rate.share:.6f}" if rate and done else "",
+        segments=parts,
+        bar_label=f"{mode}: {bar_label(parts)}",
+        withdrawn=withdrawal.label if withdrawal else "",
+        note=(withdrawal.note or "") if withdrawal else "",
+    )
+
+
+def _stats(run: RunData, summed: Totals, scope: str) -> Iterator[Stat]:
+    if summed.progress_n:
+        yield Stat("Mean progress", f"{summed.progress_sum / summed.progress_n:.0%}", f"of {summed.progress_n} with a score")
+    for metric in run.bench_run.metrics:
+        found = metric_total(run.counted(scope), metric)
+        if found.value is not None:
+            yield Stat(f"{metric.label}, {metric.summary}", metric_text(metric, found.value), f"of {found.n} done trials")
+    if summed.agent_s:
+        yield Stat("Agent time", fmt.hours(summed.agent_s), f"of {summed.agent_n} done trials")
+    if summed.tokens_n:
+        yield Stat("Tokens", tokens_pair(summed), tokens_note(summed))
+    yield Stat(
+        "Est. cost", fmt.money(summed.est if summed.est_n else None), f"at list prices, {coverage(summed.est_n, summed.trials)}"
+    )
+    if summed.billed_n:
+        yield Stat("Billed", fmt.money(summed.billed), f"by the provider, {coverage(summed.billed_n, summed.trials)}")
+
+
+def tokens_pair(summed: Totals) -> str:
+    """`1.4M in / 39k out`."""
+    return f"{fmt.tokens(summed.input)} / {fmt.tokens(summed.output)}" if summed.tokens_n else "—"
+
+
+def tokens_note(summed: Totals) -> str:
+    """What is behind the tokens of a total."""
+    parts = [f"in / out, {coverage(summed.tokens_n, summed.trials)}"]
+    parts += [f"{fmt.percent(summed.cached / summed.input)} of input cached"] if summed.input else []
+    parts += [f"{fmt.percent(summed.reasoning / summed.output)} of output reasoning"] if summed.output and summed.reasoning else []
+    parts += [f"{summed.calls:,} requests"] if summed.calls else []
+    return ", ".join(parts)
+
+
+def coverage(n: int, of: int) -> str:
+    """Over how many trials something was summed: `26 of 30 trials`."""
+    return f"{n} of {of} trial{'' if of == 1 else 's'}"

@@ -13,14 +13,18 @@ from markupsafe import Markup
 
 from benchpipe.site.render import cut, shown
 from benchpipe.usage import format as fmt
+from benchpipe.usage.compare import frontier
 from benchpipe.usage.totals import Rate
 
 LABELLED: Final = 8
 """With more points than this the names would cover each other: they stay in the table and in each point's title."""
 SVG: Final = "http://www.w3.org/2000/svg"
 KEPT: Final = frozenset(
-    "viewBox width height d fill fill-opacity stroke stroke-width stroke-opacity stroke-dasharray stroke-miterlimit opacity "
-    "transform x x1 x2 y y1 y2 text-anchor font-family font-size font-weight".split()
+    [
+        *("viewBox", "width", "height", "d", "fill", "fill-opacity", "opacity", "transform", "x", "x1", "x2", "y", "y1", "y2"),
+        *("stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "stroke-miterlimit"),
+        *("text-anchor", "font-family", "font-size", "font-weight"),
+    ]
 )
 """Attributes that a chart may have: none of them runs anything or needs a style."""
 
@@ -70,7 +74,7 @@ def chart(candidates: Sequence[Candidate], where: str) -> Chart | None:
     if not scored:
         return None
     priced = [c for c in scored if c.est_n]
-    best = frontier(priced)
+    best = on_frontier(priced)
     unknown = len(scored) - len(priced)
     caption = f"{where}: estimated cost per trial against the share of done trials that were solved. "
     caption += "Filled points joined by the dashed line are the frontier: no other is both cheaper and better in its mode."
@@ -80,16 +84,12 @@ def chart(candidates: Sequence[Candidate], where: str) -> Chart | None:
     return Chart(svg, caption, tuple(_point(c, c in best) for c in scored))
 
 
-def frontier(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Per mode the candidates that no other beats: as cheap and better, cheaper and as good, or both."""
+def on_frontier(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Per mode the candidates that no other beats in cost and score."""
     best: list[Candidate] = []
     for mode in dict.fromkeys(c.mode for c in candidates):
-        tops: list[Candidate] = []
-        for c in sorted((c for c in candidates if c.mode == mode), key=lambda c: (cost_per_trial(c), -c.rate.share)):
-            equal = tops and (cost_per_trial(tops[-1]), tops[-1].rate.share) == (cost_per_trial(c), c.rate.share)
-            if not tops or equal or c.rate.share > tops[-1].rate.share:
-                tops.append(c)
-        best += tops
+        group = [c for c in candidates if c.mode == mode]
+        best += [group[i] for i in frontier([(cost_per_trial(c), c.rate.share) for c in group])]
     return best
 
 
@@ -125,7 +125,7 @@ def _svg(priced: Sequence[Candidate], best: Sequence[Candidate], label: str) -> 
             "score": c.rate.share,
             "mode": cut(shown(c.mode), 40),
             "run": cut(shown(c.run), 40),
-            "title": f"{cut(shown(c.run), 120)}, {cut(shown(c.mode), 40)}: {fmt.percent(c.rate.share)}, {fmt.money(cost_per_trial(c))} per trial",
+            "title": f"{cut(shown(c.run), 120)}: {fmt.percent(c.rate.share)}, {fmt.money(cost_per_trial(c))} per trial",
             "best": c in best,
         }
         for c in priced
@@ -139,7 +139,9 @@ def _svg(priced: Sequence[Candidate], best: Sequence[Candidate], label: str) -> 
     layers = [
         line.encode(x=x, y=y, detail="mode:N", order="cost:Q"),
         points.transform_filter("!datum.best").encode(x=x, y=y, shape=shape, description="title:N"),
-        points.transform_filter("datum.best").encode(x=x, y=y, shape=shape, description="title:N", fill=altair.value("currentColor")),
+        points.transform_filter("datum.best").encode(
+            x=x, y=y, shape=shape, description="title:N", fill=altair.value("currentColor")
+        ),
     ]
     if len(rows) <= LABELLED:
         text = base.mark_text(align="left", dx=9, dy=-7, color="currentColor", fontSize=11)

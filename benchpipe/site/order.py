@@ -1,5 +1,6 @@
 """In which order tasks stand (runs-system 12.6): sort keys as texts, so that scripts and templates only compare."""
 
+import re
 from collections.abc import Sequence
 
 from benchpipe.registry.benchmarks import DIFFICULTIES
@@ -26,7 +27,12 @@ def default_order(task: Task, seen: ViewTask | None, trials: Sequence[Trial]) ->
         part = 0 if seen.inside else 2 if seen.removed else 1
     done = sum(trial.state in DONE for trial in trials)
     busy = sum(trial.state in (*ACTIVE, "stalled") for trial in trials)
-    return f"{int(bool(task.excluded))}{part}{99 - done:02}{99 - busy:02}{difficulty_rank(task)} {task.title.casefold()}"
+    return f"{int(bool(task.excluded))}{part}{99 - done:02}{99 - busy:02}{difficulty_rank(task)} {natural(task.title)}"
+
+
+def natural(title: str) -> str:
+    """A title as a sort key in which 9 comes before 10."""
+    return re.sub(r"\d{1,9}", lambda number: number.group().zfill(9), title.casefold())
 
 
 def state_rank(seen: ViewTask | None, trials: Sequence[Trial]) -> int:

@@ -48,13 +48,16 @@ class Option:
     tags: tuple[str, ...] = ()
 
 
-def picker(options: Sequence[Option], *, default: str, current: str, label: str = "Agent run") -> Picker:
-    """The picker over `options`, in their order."""
+def picker(
+    options: Sequence[Option], *, default: str, current: str, label: str = "Agent run", all_href: str | None = None
+) -> Picker:
+    """The picker over `options`, in their order; with `all_href` it begins with "All runs" (id "")."""
     split = [tuple(part.strip() for part in option.agent.short.split("·")) for option in options]
     differing = _differing(split)
     hint = ""
     if differing and len(split[0]) == len(PART_NAMES):
         hint = "differ in " + _listed(PART_NAMES[i] for i in sorted(differing))
+    first = [Choice("", all_href, (Part("All runs", True),), (), current == "", "")] if all_href is not None else []
     choices = tuple(
         Choice(
             id=option.agent.id,
@@ -66,7 +69,7 @@ def picker(options: Sequence[Option], *, default: str, current: str, label: str 
         )
         for option, parts in zip(options, split, strict=True)
     )
-    return Picker(label, hint, default, choices)
+    return Picker(label, hint, default, (*first, *choices))
 
 
 def _differing(split: Sequence[tuple[str, ...]]) -> set[int]:

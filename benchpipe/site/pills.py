@@ -85,7 +85,7 @@ def _text(trial: Trial) -> str:
     if state == "failed":
         parts = [fmt.duration(record.agent_wall_s)] if record.agent_wall_s is not None else []
         return " ".join([*parts, progress_text(trial)]).strip() or LOOKS[state].word
-    return trial.withdrawn or LOOKS[state].word if state == "withdrawn" else LOOKS[state].word
+    return trial.seen.withdrawn or LOOKS[state].word if state == "withdrawn" else LOOKS[state].word
 
 
 def details(trial: Trial, run_label: str, metrics: Sequence[Metric]) -> Iterator[tuple[str, str]]:
@@ -94,9 +94,9 @@ def details(trial: Trial, run_label: str, metrics: Sequence[Metric]) -> Iterator
     yield "run", run_label
     yield "state", f"{LOOKS[trial.state].word}: {LOOKS[trial.state].help}"
     yield "why", record.reason or ""
-    yield "withdrawn", trial.withdrawn_note or ""
-    yield "stopped", trial.stopped or ""
-    yield "not counted", trial.uncounted or ""
+    yield "withdrawn", trial.seen.withdrawn_note or ""
+    yield "stopped", trial.seen.stopped or ""
+    yield "not counted", trial.seen.uncounted or ""
     yield "note", trial.note or ""
     yield "follow-up", record.followup or ""
     yield "trial", record.trial or ""
@@ -116,7 +116,7 @@ def details(trial: Trial, run_label: str, metrics: Sequence[Metric]) -> Iterator
     yield "stale", (record.stale_reason or "its host is silent; this is the last known state") if record.stale else ""
     if record.supersedes is not None:
         earlier = record.supersedes
-        why = f": {trial.superseded_followup}" if trial.superseded_followup else ""
+        why = f": {trial.seen.supersedes_followup}" if trial.seen.supersedes_followup else ""
         yield "replaces", f"{earlier.trial or earlier.job or 'an earlier attempt'} ({earlier.state or 'no state'}){why}"
 
 

@@ -16,6 +16,7 @@ from markupsafe import Markup
 
 from benchpipe.files import write_bytes
 from benchpipe.site import states
+from benchpipe.usage import format as fmt
 
 MAX_TEXT = 64_000
 """Characters of one text on a page; more is cut, with a word about it. Pages cut most texts much shorter themselves."""
@@ -156,4 +157,4 @@ def write_page(out: Path, renderer: Renderer, page: Page) -> bool:
     return write_bytes(file_of(out, page.path), renderer.render(page))
 
 
-FILTERS: dict[str, Callable[..., Any]] = {"cut": cut}
+FILTERS: dict[str, Callable[..., Any]] = {"cut": cut, "when": fmt.moment}

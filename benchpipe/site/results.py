@@ -46,7 +46,7 @@ CREDITS_FILE = "data/results/credits.json"
 ACKNOWLEDGEMENTS_FILE = "data/results/acknowledgements.json"
 
 
-def results_jobs(lab: Lab, registry: Registry, renderer: Renderer, *, today: date) -> Iterator[Job]:
+def results_pages(lab: Lab, registry: Registry, renderer: Renderer, *, today: date) -> Iterator[Job]:
     """Every file of the results pages: pages, row files, credits. Reads contrib/ and state/contrib/ only."""
     takes = [benchmark.id for benchmark in registry.benchmarks.values() if benchmark.pools]
     loaded = [
@@ -97,6 +97,7 @@ def index(loaded: Sequence[tuple[Benchmark, Dataset, Results]]) -> ResultsPage:
 
 def dataset_page(benchmark: Benchmark, dataset: Dataset, results: Results) -> DatasetPage:
     """One benchmark's results."""
+    keys = {key_of(checked.path) for checked in dataset.checked}
     roles = {"exam": "published", "study": "study only, never published"}
     return DatasetPage(
         path=f"{RESULTS}{benchmark.id}/",
@@ -112,7 +113,9 @@ def dataset_page(benchmark: Benchmark, dataset: Dataset, results: Results) -> Da
         n_verified=len(results.verified),
         n_unverified=len(results.unverified),
         open=tuple(open_line(results.dataset, entry) for entry in results.open),
-        changes=tuple(change_line(results.dataset, change) for change in results.changes),
+        changes=tuple(
+            change_line(results.dataset, change, has_page=(change.method, change.variant) in keys) for change in results.changes
+        ),
         downloads=f"data/results/{benchmark.id}/rows",
     )
 
@@ -158,7 +161,7 @@ def submission_page(benchmark: Benchmark, results: Results, checked: Checked) ->
         links=_links(checked),
         tasks=_task_lines(checked),
         changes=tuple(
-            change_line(results.dataset, change)
+            change_line(results.dataset, change, has_page=True)
             for change in results.changes
             if (change.method, change.variant) == (method, variant)
         ),

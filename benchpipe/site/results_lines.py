@@ -98,7 +98,7 @@ class OpenLine:
 
 @dataclass(frozen=True)
 class ChangeLine:
-    """A correction or withdrawal."""
+    """A correction or withdrawal. `href` is empty where the submission's file is gone."""
 
     at: str
     name: str
@@ -283,10 +283,10 @@ def open_line(dataset: str, entry: Open) -> OpenLine:
     return OpenLine(f"{entry.method} / {entry.variant}", href, STANDINGS[entry.standing], reasons)
 
 
-def change_line(dataset: str, change: Change) -> ChangeLine:
+def change_line(dataset: str, change: Change, *, has_page: bool) -> ChangeLine:
     moved = [(run, change.before.get(run, "—"), score) for run, score in change.after.items()]
     scores = "; ".join(f"{run}: {before} → {after}" for run, before, after in moved if before != after)
-    href = submission_address(dataset, change.method, change.variant)
+    href = submission_address(dataset, change.method, change.variant) if has_page else ""
     return ChangeLine(change.at, f"{change.method} / {change.variant}", href, change.what, change.reason, scores)
 
 

@@ -1,22 +1,15 @@
 """A benchmark's runs, one at a time (runs-system 12.2): the page at `runs/<b>/` and one of its own for every other run."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from benchpipe.registry.records import Metric, Task
-from benchpipe.site import order
-from benchpipe.site.addresses import OVERVIEW, benchmark_page, compare_page, run_page, runs_page, table, task_page
-from benchpipe.site.data import BenchmarkData, RunData, Trial
-from benchpipe.site.facts import Fact, run_facts
-from benchpipe.site.figures import Figures, figures
+from benchpipe.site.data import RunData
+from benchpipe.site.facts import Fact
+from benchpipe.site.figures import Figures
 from benchpipe.site.frontier import Chart
-from benchpipe.site.picker import Option, Picker, picker
-from benchpipe.site.pills import Pill, metric_text, pill, progress_text
-from benchpipe.site.render import Link, Page, cut
-from benchpipe.site.states import LOOKS
-from benchpipe.trials.records import DONE, URGENCY
-from benchpipe.usage import format as fmt
+from benchpipe.site.picker import Picker
+from benchpipe.site.pills import Pill
+from benchpipe.site.render import Link, Page
 
 MAX_REMARK = 2_000
 """Characters of one reason or remark on a run's page."""
@@ -190,12 +183,13 @@ class RunPanel:
 @dataclass(frozen=True, kw_only=True)
 class RunPage(Page):
     template: ClassVar[str] = "run.html"
+    benchmark: str
+    """Benchmark id."""
     heading: str
     lede: str
     picker: Picker
     swap: bool
     """Whether the script may show other runs in place (the page at `runs/<b>/`)."""
-    canonical: str
     run: RunPanel | None
     empty: str
     """What a page without a run says."""

@@ -1,27 +1,69 @@
 """From a bench-run's data to the panel of its page: the table row by row, filters, warnings, remarks, lists of the rest."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from statistics import fmean
 
-from benchpipe.registry.records import Metric, Price, Task
+from benchpipe.registry.records import Metric, Price, Registry, Task
 from benchpipe.site import order
-from benchpipe.site.addresses import table, task_page
+from benchpipe.site.addresses import OVERVIEW, benchmark_page, compare_page, run_page, runs_page, table, task_page
+from benchpipe.site.benchmark_page import plural, task_counts
 from benchpipe.site.data import BenchmarkData, RunData, Trial
 from benchpipe.site.facts import facts, run_facts
 from benchpipe.site.figures import figures
+from benchpipe.site.frontier import Chart
+from benchpipe.site.picker import Option, picker
 from benchpipe.site.pills import metric_text, pill, progress_text
-from benchpipe.site.render import cut
+from benchpipe.site.render import Link, cut
 from benchpipe.site.run_page import (
-    Banner, Cell, Column, Families, FamilyRow, Filter, Group, Outside, OutsideTask, Row, RunPanel, Said, Sort, TaskRows, run_tags,
+    Banner,
+    Cell,
+    Column,
+    Families,
+    FamilyRow,
+    Filter,
+    Group,
+    Outside,
+    OutsideTask,
+    Row,
+    RunPage,
+    RunPanel,
+    Said,
+    Sort,
+    TaskRows,
+    run_tags,
 )  # fmt: skip
 from benchpipe.site.states import LOOKS
-from benchpipe.trials.records import DONE, URGENCY
+from benchpipe.trials.records import ACTIVE, DONE, URGENCY
 from benchpipe.usage import format as fmt
+from benchpipe.usage.totals import family_totals
 
 MAX_REMARK = 2_000
 """Characters of one reason or remark on a run's page."""
 DASH = "—"
+
+
+def run_page_of(data: BenchmarkData, run: RunData | None, registry: Registry, chart: Chart | None, *, public: bool) -> RunPage:
+    """The page of one run, or of a benchmark without any. The default run's is the benchmark's own."""
+    own = run is data.default
+    options = [Option(one.agent, run_page(data, one.id), run_tags(one, one is data.default)) for one in data.runs]
+    default = data.default.id if data.default else ""
+    name = data.benchmark.name
+    return RunPage(
+        path=run_page(data, run.id) if run else runs_page(data.id),
+        section=OVERVIEW,
+        crumbs=(Link("Runs", OVERVIEW),) if own else (Link("Runs", OVERVIEW), Link(name, runs_page(data.id))),
+        title=f"{name}: {run.agent.label}" if run and not own else f"Runs of {name}",
+        benchmark=data.id,
+        heading=f"Runs of {name}",
+        lede=f"{task_counts(data.tasks)} · {plural(len(data.runs), 'run')}",
+        picker=picker(options, default=default, current=run.id if run else ""),
+        swap=own and len(data.runs) > 1,
+        run=run_panel(data, run, registry.price_of(run.id), public=public) if run else None,
+        empty="No run takes part in this benchmark yet. A run takes part with an entry in state/runs/.",
+        links=(Link("Task list", benchmark_page(data.id)), Link("Compare two runs", compare_page(data.id))),
+        chart=chart,
+    )
 
 
 def run_panel(data: BenchmarkData, run: RunData, price: Price | None, *, public: bool) -> RunPanel:
@@ -197,6 +239,8 @@ def words(trial: Trial) -> Iterator[str]:
     yield trial.state
     if trial.state in DONE:
         yield "done"
+    if trial.state in ACTIVE:
+        yield "active"
     if trial.state in ("error", "stalled"):
         yield "nograde"
     if trial.record.stale:
@@ -211,7 +255,7 @@ def words(trial: Trial) -> Iterator[str]:
 
 WARNINGS = (
     ("nograde", "!", "ended without a grade"),
-    ("stale", "⌛", "last known state, host silent"),
+    ("stale", "◌", "last known state, host silent"),
     ("rerun", "○", "reruns queued"),
     ("stopped", "■", "stopped by us"),
     ("uncounted", "∅", "not counted"),
@@ -279,36 +323,19 @@ def _outside(data: BenchmarkData, run: RunData) -> Iterator[Outside]:
 
 
 def _families(data: BenchmarkData, run: RunData) -> Families | None:
-    """The score whose meaning depends on the family (9.5): the plain mean of its raw values."""
+    """The score whose meaning depends on the family (9.5)."""
     wanted = run.bench_run.per_family
     if wanted is None:
         return None
-    grouped: dict[tuple[str, str], list[Trial]] = {}
-    for trial in run.trials:
-        if trial.state in DONE and trial.task in data.tasks:
-            grouped.setdefault((data.tasks[trial.task].family or "other", trial.mode), []).append(trial)
-    return Families(wanted.label, tuple(_family(data, wanted.key, *key, grouped[key]) for key in sorted(grouped, key=_family_order(data))))
-
-
-def _family_order(data: BenchmarkData) -> "Callable[[tuple[str, str]], tuple[bool, int, str, str]]":
-    """Families of excluded tasks last, else the order of the benchmark's scenes, then by name."""
-    own = {task.family or "other" for task in data.tasks.values() if not task.excluded}
-    scenes = list(data.benchmark.scenes)
-
-    def key(of: tuple[str, str]) -> tuple[bool, int, str, str]:
-        family, mode = of
-        return family not in own, scenes.index(family) if family in scenes else len(scenes), family, mode
-
-    return key
-
-
-def _family(data: BenchmarkData, key: str, family: str, mode: str, trials: Sequence[Trial]) -> FamilyRow:
-    values = [value for trial in trials if (value := (trial.record.metrics or {}).get(key)) is not None]
-    measures = sorted({score for trial in trials if (score := data.tasks[trial.task].continuous_score)})
-    return FamilyRow(
-        family=family,
-        mode=mode,
-        solved=f"{sum(trial.state == 'success' for trial in trials)} of {len(trials)}",
-        mean=f"{fmean(values):.3f} (of {len(values)})" if values else DASH,
-        measure=", ".join(measures),
-    )
+    rows = [
+        FamilyRow(
+            family=one.family,
+            mode=mode,
+            solved=f"{numbers.success} of {numbers.done}",
+            mean=DASH if numbers.mean is None else f"{numbers.mean:.3f} (of {numbers.n})",
+            measure=", ".join(one.scores),
+        )
+        for one in family_totals(run.trials, data.tasks, wanted.key, data.benchmark.scenes)
+        for mode, numbers in one.modes.items()
+    ]
+    return Families(wanted.label, tuple(rows))

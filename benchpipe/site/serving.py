@@ -43,7 +43,8 @@ def open_server(
         except OSError as error:
             there = health_of(candidate)
             if there and there.get("lab") == str(lab.root):
-                say(f"an older server of this lab is at http://127.0.0.1:{candidate}/ (process {there.get('pid')}, {there.get('started')})")
+                since = f"process {there.get('pid')}, since {there.get('started')}"
+                say(f"an older server of this lab is at http://127.0.0.1:{candidate}/ ({since})")
             if port is not None:
                 whose = f"process {there['pid']}, a benchpipe server of {there['lab']}" if there else "another program"
                 raise UsageError(f"port {port} is taken by {whose}: give another --port, or none for a free one") from error

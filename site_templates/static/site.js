@@ -93,6 +93,28 @@ function swapRuns() {
   show(known || fallback, false).then(() => note(panel, known ? "" : `No run “${asked}” here; this is the default run.`));
 }
 
+// The overview: one run's cards, or all of them; a second click on a run shows all again.
+function narrowOverview() {
+  const cards = [...document.querySelectorAll("[data-run-card]")];
+  if (!cards.length) return;
+  function show(id) {
+    for (const card of cards) card.hidden = Boolean(id) && card.dataset.runCard !== id;
+    for (const group of document.querySelectorAll("[data-run-group]")) group.hidden = !group.querySelector("[data-run-card]:not([hidden])");
+    for (const choice of choices()) {
+      if (choice.dataset.run === id) choice.setAttribute("aria-current", "true");
+      else choice.removeAttribute("aria-current");
+    }
+    remember({ run: id });
+  }
+  document.querySelector("[data-picker]").addEventListener("click", (event) => {
+    const choice = event.target.closest("[data-run]");
+    if (!choice || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+    event.preventDefault();
+    show(choice.dataset.run);
+  });
+  show(runOf(parameter("run") || "") || "");
+}
+
 function findRuns() {
   const box = document.querySelector("[data-picker-find]");
   box?.addEventListener("input", () => {
@@ -262,6 +284,16 @@ function hover() {
   });
 }
 
+// A link to something in a fold opens the fold.
+function openTarget() {
+  const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const fold = target && target.closest("details");
+  if (fold && !fold.open) {
+    fold.open = true;
+    target.scrollIntoView();
+  }
+}
+
 export function enliven(panel) {
   for (const table of panel.querySelectorAll("table[data-sortable]")) {
     makeSortable(table);
@@ -275,6 +307,9 @@ export function enliven(panel) {
 
 enliven(document);
 swapRuns();
+narrowOverview();
 findRuns();
+openTarget();
+addEventListener("hashchange", openTarget);
 hover();
 setInterval(minutes, 30000);

@@ -1,0 +1,124 @@
+"""Build the whole site: read once, list every file as a job, render only what changed."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+
+from benchpipe.lab import PACKAGE_ROOT, Lab
+from benchpipe.registry.records import Registry
+from benchpipe.site import addresses
+from benchpipe.site.benchmark_page import benchmarks_page, task_list_page
+from benchpipe.site.charts import benchmark_chart, overall_chart
+from benchpipe.site.compare_page import compare
+from benchpipe.site.data import BenchmarkData
+from benchpipe.site.history_page import atom, changes, history, json_feed
+from benchpipe.site.home_page import home, not_found
+from benchpipe.site.jobs import BuildResult, Job, digest_of, digest_of_files, run_jobs
+from benchpipe.site.logs import LogSource, log_pages
+from benchpipe.site.overview_page import overview
+from benchpipe.site.reading import read_benchmarks
+from benchpipe.site.redirects import redirects
+from benchpipe.site.render import Chrome, Link, Page, Renderer, file_of
+from benchpipe.site.run_panel import run_page_of
+from benchpipe.site.tables import schema_page, table_jobs
+from benchpipe.site.task_page import task
+
+
+def default_out(lab: Lab, *, public: bool) -> Path:
+    """Where a build goes without `--out`."""
+    return lab.root / "public" if public else lab.site
+
+
+def build_site(lab: Lab, registry: Registry, out: Path, *, public: bool, now: datetime | None = None) -> BuildResult:
+    """Bring the site in `out` up to date and remove what an earlier build left over.
+
+    The public build reads the committed snapshot and the committed registry, nothing else. `now` is accepted and printed
+    nowhere: the same inputs give the same bytes. UsageError if `out` can't be written or holds something else.
+    """
+    benchmarks = read_benchmarks(lab, registry, public=public)
+    renderer = Renderer(lab.templates, _chrome(registry, public=public))
+    always = digest_of(_code_digest(), digest_of_files(sorted(lab.templates.rglob("*.*ml"))), repr(renderer.chrome))
+    manifest = lab.cache / "site" / f"{digest_of(str(out.resolve()))[:16]}.json"
+    return run_jobs(_jobs(lab, registry, renderer, benchmarks, public), out, manifest, always)
+
+
+def _chrome(registry: Registry, *, public: bool) -> Chrome:
+    nav = (
+        Link("Runs", addresses.OVERVIEW),
+        Link("Benchmarks", addresses.BENCHMARKS),
+        Link("History", addresses.HISTORY),
+        Link("Data", addresses.SCHEMA),
+    )
+    return Chrome(public=public, nav=nav, media_base=registry.public.run_media_base)
+
+
+@cache
+def _code_digest() -> str:
+    """Digest of the code that pages are made by."""
+    return digest_of_files(sorted(PACKAGE_ROOT.rglob("*.py")))
+
+
+def _jobs(lab: Lab, registry: Registry, renderer: Renderer, benchmarks: Sequence[BenchmarkData], public: bool) -> Iterator[Job]:
+    def page(path: str, inputs: Iterable[str], make: Callable[[], Page]) -> Job:
+        return Job(file_of(Path(), path).as_posix(), tuple(inputs), lambda: renderer.render(make()))
+
+    everything = [data.whole_digest for data in benchmarks]
+    found = changes(lab, benchmarks, public=public)
+    recent = digest_of(repr(found[:600]), str(len(found)))
+
+    yield from _static(lab)
+    yield page("404.html", (), not_found)
+    yield page(addresses.HOME, (*everything, recent), lambda: home(benchmarks, found, public=public))
+    yield page(addresses.OVERVIEW, everything, lambda: overview(benchmarks, overall_chart(benchmarks)))
+    yield page(
+        addresses.BENCHMARKS, (repr([(data.digest, len(data.runs)) for data in benchmarks]),), lambda: benchmarks_page(benchmarks)
+    )
+    yield page(addresses.HISTORY, (recent,), lambda: history(found))
+    yield page("feed.atom", (recent, registry.public.site_url), lambda: atom(found, registry.public.site_url))
+    yield Job("feed.json", (recent, registry.public.site_url), lambda: json_feed(found, registry.public.site_url))
+    yield page(addresses.SCHEMA, [data.benchmark.name for data in benchmarks], lambda: schema_page(benchmarks, public=public))
+    for redirect in redirects(benchmarks):
+        yield page(redirect.path, (repr(redirect),), lambda redirect=redirect: redirect)  # type: ignore[misc]
+    for data in benchmarks:
+        yield from _benchmark_jobs(lab, registry, renderer, data, public, page)
+
+
+def _benchmark_jobs(
+    lab: Lab, registry: Registry, renderer: Renderer, data: BenchmarkData, public: bool, page: Callable[..., Job]
+) -> Iterator[Job]:
+    family = digest_of(repr([(run.bench_run, run.agent) for run in data.runs]))  # what pickers show
+    default = data.default.digest if data.default else ""
+    runs_page = addresses.runs_page(data.id)
+    yield page(
+        runs_page,
+        (data.whole_digest, repr(registry.prices)),
+        lambda: run_page_of(data, data.default, registry, benchmark_chart(data), public=public),
+    )
+    for run in data.runs[1:]:
+        price = registry.price_of(run.id)
+        yield page(
+            addresses.run_page(data, run.id),
+            (data.digest, family, run.digest, repr(price)),
+            lambda run=run: run_page_of(data, run, registry, None, public=public),
+        )
+    yield page(addresses.compare_page(data.id), (data.whole_digest,), lambda: compare(data))
+    yield page(addresses.benchmark_page(data.id), (data.digest, family, default), lambda: task_list_page(data))
+    for one in data.tasks.values():
+        trials = [trial.digest for run in data.runs for trial in run.by_task.get(one.id, ())]
+        yield page(
+            addresses.task_page(data.id, one.id),
+            (data.benchmark.name, repr(one), family, *trials),
+            lambda one=one: task(data, one, public=public),
+        )
+    yield from table_jobs(lab, data, public=public)
+    source = LogSource(lab, public, registry.public)
+    for run in data.runs:
+        yield from log_pages(source, data, run, renderer)
+
+
+def _static(lab: Lab) -> Iterator[Job]:
+    folder = lab.templates / "static"
+    for file in sorted(folder.rglob("*")):
+        if file.is_file():
+            yield Job(f"static/{file.relative_to(folder).as_posix()}", (digest_of_files([file]),), file.read_bytes)

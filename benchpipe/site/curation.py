@@ -1,0 +1,178 @@
+"""Change one thing in a file of `state/` and keep everything else of it: comments, order, quotes (a round-trip YAML library).
+
+Plain functions from text to text; who may call them and when the file is written is `editing`'s matter.
+"""
+
+import difflib
+import io
+from collections.abc import Mapping, MutableMapping, MutableSequence
+from typing import Any, Final, Literal
+
+import msgspec
+
+from benchpipe.errors import BenchpipeError
+
+RunKind = Literal["followups", "notes", "not_counted", "stopped", "withdrawn", "removed"]
+TaskKind = Literal["excluded", "status", "difficulty", "labels", "note"]
+
+RUN_KINDS: Final = ("followups", "notes", "not_counted", "stopped", "withdrawn", "removed")
+TASK_KINDS: Final = ("excluded", "status", "difficulty", "labels", "note")
+TASK_DEFAULTS: Final = {"status": "pending", "difficulty": "unrated"}
+"""A value equal to its default is not stored (runs-system 3.4)."""
+
+
+class NoSuchPlace(BenchpipeError):
+    """The file has no such run or entry; somebody may have changed it."""
+
+
+class Change(msgspec.Struct, frozen=True, kw_only=True):
+    """One decision. `value` is the note, reason, label or status; empty takes the entry away.
+
+    `run`, `mode` and `trial` belong to the kinds of `state/runs/`; the kinds of `state/tasks/` need the task only.
+    """
+
+    benchmark: str
+    kind: RunKind | TaskKind
+    value: str = ""
+    task: str = ""
+    run: str = ""
+    mode: str = ""
+    trial: str = ""
+
+    @property
+    def about_run(self) -> bool:
+        """Whether it goes to `state/runs/`, else to `state/tasks/`."""
+        return self.kind in RUN_KINDS and bool(self.run)
+
+
+def changed(text: str, change: Change) -> str:
+    """The file's text with the change made. NoSuchPlace if the file has no place for it."""
+    from ruamel.yaml.comments import CommentedMap
+
+    yaml = _parser(text)
+    document = yaml.load(text)
+    if document is None:
+        document = CommentedMap()
+    if not isinstance(document, MutableMapping):
+        raise NoSuchPlace("the file is no YAML mapping: correct it by hand first (`benchpipe check` names the line)")
+    if change.about_run:
+        _change_run(document, change)
+    else:
+        _change_task(document, change)
+    return _dump(yaml, document)
+
+
+def difference(before: str, after: str, name: str) -> str:
+    """Both texts as a unified diff."""
+    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), name, name, lineterm="", n=2)
+    return "\n".join(lines)
+
+
+def _parser(text: str) -> Any:
+    """A round-trip parser with the file's own way of indenting lists: the one that gives the text back, if any does."""
+    first = None
+    for sequence, offset in ((2, 0), (4, 2)):
+        yaml = _round_trip(sequence, offset)
+        first = first or _round_trip(sequence, offset)
+        if _dump(yaml, yaml.load(text)) == text:
+            return _round_trip(sequence, offset)
+    return first
+
+
+def _round_trip(sequence: int, offset: int) -> Any:
+    from ruamel.yaml import YAML
+
+    yaml = YAML()
+    yaml.preserve_quotes = True
+    yaml.width = 1_000_000
+    yaml.indent(mapping=2, sequence=sequence, offset=offset)
+    return yaml
+
+
+def _dump(yaml: Any, document: Any) -> str:
+    if document is None or (isinstance(document, MutableMapping) and not document and not getattr(document, "ca", None)):
+        return ""
+    stream = io.StringIO()
+    yaml.dump(document, stream)
+    return stream.getvalue()
+
+
+def _change_run(document: MutableMapping[str, Any], change: Change) -> None:
+    spec = (document.get("runs") or {}).get(change.run)
+    if not isinstance(spec, MutableMapping):
+        raise NoSuchPlace(f"run {change.run} stands in another file (a .local.yml?) or is gone: edit it by hand")
+    if change.kind == "withdrawn":
+        _set(spec, "withdrawn", change.mode, _flow({"label": "rerun pending", "note": change.value}) if change.value else None)
+    elif change.kind == "removed":
+        _remove_task(spec, change)
+    else:
+        _set_remark(spec, change)
+
+
+def _remove_task(spec: MutableMapping[str, Any], change: Change) -> None:
+    """Taking a task out of a run moves it from `tasks` to `removed`; taking the reason away moves it back to the end."""
+    tasks = spec.setdefault("tasks", [])
+    if change.value and change.task in tasks:
+        tasks.remove(change.task)
+    if not change.value and change.task not in tasks:
+        tasks.append(change.task)
+    _set(spec, "removed", change.task, change.value or None)
+
+
+def _set_remark(spec: MutableMapping[str, Any], change: Change) -> None:
+    """Replace, add or take away the entry of this task, mode and trial (`stopped` isn't tied to a trial)."""
+    entries = spec.get(change.kind)
+    entries = entries if isinstance(entries, MutableSequence) else None
+    trial = "" if change.kind == "stopped" else change.trial
+
+    def same(entry: Any) -> bool:
+        names = ("task", "mode", "trial") if trial else ("task", "mode")
+        return isinstance(entry, Mapping) and all(entry.get(name) == getattr(change, name) for name in names)
+
+    at = next((i for i, entry in enumerate(entries or ()) if same(entry)), None)
+    if not change.value:
+        if at is None or entries is None:
+            raise NoSuchPlace(f"there is no {change.kind} entry for {change.task} {change.mode} (any more)")
+        del entries[at]
+        if not entries:
+            del spec[change.kind]
+    elif at is not None and entries is not None:
+        entries[at]["note"] = change.value
+    else:
+        entry = {"task": change.task, "mode": change.mode, **({"trial": trial} if trial else {}), "note": change.value}
+        if entries is None:
+            spec[change.kind] = entries = []
+        entries.append(_flow(entry))
+
+
+def _change_task(document: MutableMapping[str, Any], change: Change) -> None:
+    value: Any = change.value
+    if change.kind == "labels":
+        value = [label.strip() for label in change.value.split(",") if label.strip()]
+    if value == TASK_DEFAULTS.get(change.kind):
+        value = ""
+    _set(document, change.task, change.kind, value or None)
+
+
+def _set(parent: MutableMapping[str, Any], section: str, key: str, value: Any) -> None:
+    """Set or take away `parent[section][key]`; a section that gets empty goes too."""
+    inside = parent.get(section)
+    if value is None:
+        if not isinstance(inside, MutableMapping) or key not in inside:
+            raise NoSuchPlace(f"{section}: there is no {key} (any more)")
+        del inside[key]
+        if not inside:
+            del parent[section]
+    elif isinstance(inside, MutableMapping):
+        inside[key] = value
+    else:
+        parent[section] = {key: value}
+
+
+def _flow(entry: Mapping[str, str]) -> Any:
+    """A mapping written on one line, as the files do it."""
+    from ruamel.yaml.comments import CommentedMap
+
+    made = CommentedMap({key: value for key, value in entry.items() if value})
+    made.fa.set_flow_style()
+    return made

@@ -1,0 +1,71 @@
+"""What each trial cost, as `usage` computed it: from the benchmark's costs file, or from the published records (E5)."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+
+import msgspec
+
+from benchpipe.lab import Lab
+from benchpipe.usage.collect import load_costs
+from benchpipe.usage.records import Bill, Estimate
+
+NO_ESTIMATE = Estimate()
+NO_BILL = Bill()
+
+
+@dataclass(frozen=True)
+class Cost:
+    """The money of one trial, and the files that it was read from, in words."""
+
+    estimate: Estimate = NO_ESTIMATE
+    bill: Bill = NO_BILL
+    files: str = ""
+
+
+NO_COST = Cost()
+Costs = Mapping[tuple[str, str, str], Cost]
+"""(run, task, mode) → cost."""
+
+
+def local_costs(lab: Lab, benchmark: str) -> Costs:
+    """The costs of a benchmark's records; none where it has no readable costs file."""
+    costs = load_costs(lab, benchmark)
+    return {
+        (run, task, mode): Cost(slot.estimate, slot.bill, ", ".join(slot.files))
+        for run, tasks in (costs.runs if costs else {}).items()
+        for task, modes in tasks.items()
+        for mode, slot in modes.items()
+    }
+
+
+class PublishedMoney(msgspec.Struct, frozen=True):
+    """The money of a published record."""
+
+    estimate: Estimate | None = None
+    billed_usd: Decimal | None = None
+    billed_source: str | None = None
+
+
+class PublishedRun(msgspec.Struct, frozen=True):
+    """A published run file as far as money goes. Records that don't fit are skipped one by one (B11)."""
+
+    tasks: Mapping[str, Mapping[str, msgspec.Raw]] = {}
+
+
+def published_costs(text: bytes, run: str) -> Costs:
+    """The estimates and bills that were published with a run's records."""
+    try:
+        tasks = msgspec.json.decode(text, type=PublishedRun).tasks
+    except msgspec.DecodeError:
+        return {}
+    return {(run, task, mode): cost for task, modes in tasks.items() for mode, cost in _costs(modes)}
+
+
+def _costs(modes: Mapping[str, msgspec.Raw]) -> Iterator[tuple[str, Cost]]:
+    for mode, raw in modes.items():
+        try:
+            said = msgspec.json.decode(raw, type=PublishedMoney)
+        except msgspec.DecodeError:
+            continue
+        yield mode, Cost(said.estimate or NO_ESTIMATE, Bill(usd=said.billed_usd, source=said.billed_source))

@@ -1,0 +1,77 @@
+"""Read what a build shows: run files, costs and log data of this machine, or of the committed snapshot alone.
+
+The public build never looks at local data, also on a machine that has some.
+"""
+
+from benchpipe.lab import Lab
+from benchpipe.registry.records import Agent, Benchmark, BenchRun, Registry
+from benchpipe.site.addresses import log_page
+from benchpipe.site.data import BenchmarkData, RunData, Trial
+from benchpipe.site.logs import LogSource
+from benchpipe.site.money import NO_COST, Costs, local_costs, published_costs
+from benchpipe.trials.records import RunFile
+from benchpipe.trials.store import parse_run_file
+from benchpipe.trials.view import ViewRecord, view
+
+
+def read_benchmarks(lab: Lab, registry: Registry, *, public: bool) -> list[BenchmarkData]:
+    """Every registered benchmark by id, with its shown runs. Files that can't be read count as absent (B11)."""
+    logs = LogSource(lab, public, registry.public)
+    found = []
+    for name, benchmark in sorted(registry.benchmarks.items()):
+        plan = registry.plans.get(name)
+        costs = {} if public else local_costs(lab, name)
+        runs = []
+        for bench_run in plan.shown() if plan else ():
+            run_file, own = _read(lab, bench_run, costs, public)
+            agent = registry.agents.get(bench_run.run) or _stranger(bench_run)
+            runs.append(_run(benchmark, bench_run, agent, run_file, own, logs))
+        found.append(BenchmarkData(benchmark, plan, runs))
+    return found
+
+
+def _stranger(bench_run: BenchRun) -> Agent:
+    """Stand-in for a run that nobody registered: `check` names it, its results stay visible."""
+    return Agent(id=bench_run.run, place=bench_run.place, label=bench_run.run, short=bench_run.run)
+
+
+def _read(lab: Lab, bench_run: BenchRun, costs: Costs, public: bool) -> tuple[RunFile | None, Costs]:
+    path = (
+        lab.published / bench_run.benchmark / f"{bench_run.run}.json"
+        if public
+        else lab.run_file(bench_run.benchmark, bench_run.run)
+    )
+    try:
+        text = path.read_bytes()
+    except OSError:
+        return None, {}
+    run_file = parse_run_file(text, bench_run.benchmark, bench_run.run, lab.relative(path))
+    return run_file, published_costs(text, bench_run.run) if public else costs
+
+
+def _run(
+    benchmark: Benchmark, bench_run: BenchRun, agent: Agent, run_file: RunFile | None, costs: Costs, logs: LogSource
+) -> RunData:
+    seen = view(bench_run, run_file, benchmark.tasks)
+    trials = []
+    for task in seen.tasks.values():
+        title = benchmark.tasks[task.task].title if task.known else task.task
+        for record in task.records.values():
+            cost = costs.get((bench_run.run, record.task, record.mode), NO_COST)
+            current, previous = _log_addresses(logs, bench_run, record)
+            trials.append(
+                Trial(benchmark.id, bench_run.run, title, record, cost.estimate, cost.bill, current, previous, cost.files)
+            )
+    return RunData(bench_run, agent, run_file, seen, trials)
+
+
+def _log_addresses(logs: LogSource, bench_run: BenchRun, record: ViewRecord) -> tuple[str, str]:
+    """The addresses of the record's log page and of the one of the attempt before; "" where there is no data for one."""
+    current = previous = ""
+    if record.state == "withdrawn":
+        return current, previous
+    for page in record.pages:
+        if logs.log_file(bench_run.benchmark, bench_run.run, record.task, page.slot).is_file():
+            address = log_page(bench_run.benchmark, bench_run.run, record.task, page.slot)
+            current, previous = (current, address) if page.previous else (address, previous)
+    return current, previous
