@@ -32,8 +32,8 @@ def price_unknown(workspace: Workspace) -> Iterator[Spot]:
 
 def price_missing(workspace: Workspace) -> Iterator[Spot]:
     for agent in _read_agents(workspace.registry):
-        if not agent.price and agent.model_id != "none":
-            message = "has no `price`, so nothing estimates its costs: name a key of data/prices.yml (or `model_id: none`)"
+        if not agent.price and agent.billing != "none":
+            message = "has no `price`, so nothing estimates its costs: name a key of data/prices.yml (or say `billing: none`)"
             yield _at(agent, "price"), message
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from benchpipe.checks.findings import Spot, Workspace
 from benchpipe.files import sha256
 from benchpipe.registry.records import BenchRun, Place, Pool
+from benchpipe.trials.store import load_run_file
 
 
 def pool_lists_wrong(workspace: Workspace) -> Iterator[Spot]:
@@ -50,8 +51,6 @@ def remark_matches_no_trial(workspace: Workspace) -> Iterator[Spot]:
 
 def _trials_seen(workspace: Workspace, bench_run: BenchRun) -> set[str]:
     """Every trial of the run file: records, what they supersede, their attempts. Empty where nothing was collected."""
-    from benchpipe.trials.store import load_run_file
-
     run_file = load_run_file(workspace.lab, bench_run.benchmark, bench_run.run)
     records = [record for modes in run_file.tasks.values() for record in modes.values()] if run_file else []
     named = [attempt for record in records for attempt in (record, record.supersedes, *record.attempts)]

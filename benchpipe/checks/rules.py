@@ -20,7 +20,7 @@ RULES: tuple[Rule, ...] = (
     rule(AGENTS, "agent-billing", "`billing` is subscription, openrouter, api or none"),
     rule(AGENTS, "agent-modes", "`modes` is a list of mode names (letters, digits, _)"),
     rule(AGENTS, "agent-price", "Every `price` is a key of data/prices.yml", agents.price_unknown),
-    warning(AGENTS, "agent-no-price", "Every run that calls a model names its price", agents.price_missing),
+    warning(AGENTS, "agent-no-price", "Every run with a `billing` other than none names its price", agents.price_missing),
     rule(AGENTS, "agent-id-form", "Every run id has three or four fields of a-z, 0-9 and _", agents.id_malformed),
     rule(AGENTS, "agent-id-fields", "Every file name is the id that its fields spell", agents.id_differs_from_fields),
     rule(AGENTS, "agent-formerly", "No former id is a registered run", agents.former_id_is_registered),

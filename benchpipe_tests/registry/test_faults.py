@@ -224,7 +224,7 @@ def test_no_content_raises(files: dict[str, dict[str, object]]) -> None:
 
 
 @pytest.mark.long
-@settings(max_examples=10_000, deadline=None)
+@settings(max_examples=3_000, deadline=None)
 @given(st.dictionaries(st.sampled_from(FILES), st.dictionaries(KEYS, VALUES, max_size=6), max_size=7))
 def test_no_content_raises_at_length(files: dict[str, dict[str, object]]) -> None:
     loads(files)
