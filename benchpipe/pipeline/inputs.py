@@ -15,6 +15,7 @@ import msgspec
 from benchpipe import __version__
 from benchpipe.pipeline.scene import Scene
 from benchpipe.trials.digest import inputs_digest, plain
+from benchpipe.trials.status import default_runs
 
 
 def digest(*parts: Any) -> str:
@@ -106,10 +107,10 @@ def pages_inputs(scene: Scene, benchmark: str) -> str:
 def status_inputs(scene: Scene) -> str:
     """Every benchmark's default run and its file, and the hosts' answers."""
     registry = scene.registry
-    defaults = [(plan.benchmark, plan.default) for plan in registry.plans.values()]
-    files = [scene.lab.run_file(benchmark, run) for benchmark, run in defaults if run]
+    defaults = [(run.benchmark, run.run, run.batch) for run in default_runs(registry)]
+    files = [scene.lab.run_file(benchmark, run) for benchmark, run, _ in defaults]
     hosts = [(name, reading.ok, reading.error) for name, reading in sorted(scene.readings.items())]
-    return digest(defaults, stamps(files), hosts, sorted(registry.hosts))
+    return digest(defaults, stamps(files), hosts, sorted(registry.hosts), registry.agents)
 
 
 def overview_inputs(scene: Scene) -> str:
