@@ -76,7 +76,7 @@ def known_digests(last: HostReading | None, missing: Iterable[str] = ()) -> dict
         entries.append((job.job, "", job.fingerprint))
         for trial in job.trials:
             entries.append((job.job, trial.trial, "" if trial.usage and trial.usage.digest in lost else trial.fingerprint))
-    return protocol.bucket_digests(entries)
+    return protocol.bucket_digests(entries, last.seen if last else (), last.strangers if last else ())
 
 
 def read_answer(text: bytes) -> Answer:

@@ -29,11 +29,12 @@ from benchpipe.hosts.answers import (
     new_trials,
     read_answer,
 )
+from benchpipe.hosts.frames import BadAnswer, unframe
 from benchpipe.hosts.pool import Pool
 from benchpipe.hosts.reading import HostReading, TrialReading, Usage
 from benchpipe.hosts.transport import ConnectionLost, HostError, Output
 from benchpipe.lab import Lab
-from benchpipe.probe import program, protocol
+from benchpipe.probe import program
 from benchpipe.registry.records import Host, Registry
 
 MAX_THREADS = 32
@@ -140,7 +141,6 @@ def _poll_host(lab: Lab, registry: Registry, host: Host, last: HostReading | Non
 def ask_host(lab: Lab, host: Host, batches: dict[str, list[str]], known: dict[str, str], pool: Pool) -> Asked:
     """Run the probe on `host`. HostError with what is wrong. A kept connection that turns out dead is opened anew."""
     request: dict[str, object] = {
-        "v": protocol.VERSION,
         "jobs": jobs_directory(lab, host),
         "batches": batches,
         "known": known,
@@ -174,8 +174,8 @@ def interpreter(host: Host) -> str:
 
 def _answer_text(host: Host, output: Output) -> bytes:
     try:
-        return protocol.unframe(bytes(output.stdout))
-    except protocol.BadAnswer as error:
+        return unframe(bytes(output.stdout))
+    except BadAnswer as error:
         said = output.words()
         if output.status == STRANGE_PYTHON:
             raise HostError(
@@ -187,15 +187,22 @@ def _answer_text(host: Host, output: Output) -> bytes:
 
 def _good_reading(lab: Lab, host: Host, last: HostReading | None, asked: Asked) -> HostReading:
     answer = asked.answer
+    told = msgspec.structs.replace(
+        last or HostReading(host=host.name, ok=True),
+        ok=True,
+        error=None,
+        asked=True,
+        at=iso(answer.now),
+        clock_offset_s=clock_offset(answer, asked.sent_at, asked.received_at),
+    )
+    if not answer.changed:
+        return told
     trials: dict[str, list[TrialReading]] = {}
     for trial in new_trials(answer):
         trials.setdefault(trial.job, []).append(_with_usage(lab, trial))
     jobs = merge_jobs(last, answer, trials)
-    return HostReading(
-        host=host.name,
-        ok=True,
-        at=iso(answer.now),
-        clock_offset_s=clock_offset(answer, asked.sent_at, asked.received_at),
+    return msgspec.structs.replace(
+        told,
         seen=answer.seen,
         jobs=jobs,
         strangers=answer.strangers,

@@ -190,16 +190,18 @@ def _converse(channel: paramiko.Channel, stdin: bytes, stop: Stop) -> Output:
     waiting.register(channel.fileno(), select.POLLIN)
     while True:
         stop.check()
-        if rest and channel.send_ready():
+        # asked before looking for output, which comes before either: so none is overlooked
+        closed, ended = channel.eof_received or channel.closed, channel.exit_status_ready()
+        while rest and channel.send_ready():
             rest = rest[channel.send(bytes(rest[: 1 << 15])) :]
         if channel.recv_ready():
             output.add(channel.recv(1 << 16))
         elif channel.recv_stderr_ready():
             output.add_error(channel.recv_stderr(1 << 16))
-        elif channel.eof_received or channel.closed:
+        elif closed:
             if channel.status_event.wait(TICK_S):
                 break
-        elif not waiting.poll(1000 * TICK_S) and channel.exit_status_ready():
+        elif not waiting.poll(1000 * TICK_S) and ended:
             break  # something it started still holds its output; nothing more of the program will come
     if channel.exit_status < 0 and not (channel.transport and channel.transport.is_active()):
         raise ConnectionLost("the connection broke before the program there had ended")

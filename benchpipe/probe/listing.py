@@ -1,13 +1,17 @@
 """What lies in a jobs directory, told from names and `stat` alone (harbor-jobs 1 and 2, runs-system 4.1).
 
-No file is opened here: a poll without news ends with this module. Hidden names are passed over, links inside a trial are
-not followed.
+No file is opened here: a poll without news ends with this module. So it must be fast: only what starts within a
+millisecond is imported. Hidden names are passed over, links inside a trial are not followed.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
+
+try:
+    from _blake2 import blake2b  # what hashlib gives too, without loading OpenSSL
+except ImportError:
+    from hashlib import blake2b
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,6 +25,12 @@ MARKERS = ("config.json", "lock.json", "result.json")
 KEPT_ARTIFACTS = ("data", "out", "trusted-recording")
 """Folders in `artifacts/` that hold facts; whatever else an agent published is of any size and is not walked."""
 MIRRORED = ("codex.txt", "gateway.jsonl")
+FROZEN = (
+    "agent", "agent/gateway.jsonl", "agent/trajectory.json", "agent/openrouter_costs.json", "gateway/usage.jsonl",
+    "verifier", "verifier/reward.json", "verifier/reward.txt", "verifier_progress/replay.json",
+)  # fmt: skip
+FROZEN_TREES = ("agent/sessions", "steps", "verifier_regrade")
+"""What can still change once a trial has its result: a directory tells of new and deleted names, a file of its content."""
 
 
 def clean(text: str, limit: int = 300) -> str:
@@ -30,22 +40,34 @@ def clean(text: str, limit: int = 300) -> str:
 
 def digest(parts: Sequence[str]) -> str:
     """A short digest that says whether anything of `parts` changed."""
-    return hashlib.blake2b("\n".join(parts).encode("utf-8", "surrogatepass"), digest_size=10).hexdigest()
+    return blake2b("\n".join(parts).encode("utf-8", "surrogatepass"), digest_size=10).hexdigest()
 
 
 class Trial:
-    """One trial directory. `files` maps relative paths to their `stat`, `folders` holds relative directory names."""
+    """One trial directory. What is in it is there after `look`: `files` maps relative paths to their `stat`."""
 
-    def __init__(self, job: str, name: str, path: str) -> None:
+    def __init__(self, job: str, name: str, path: str, mirror: Optional[str]) -> None:
         self.job = job
         self.name = name
         self.path = path
+        self.mirror_path = mirror
         self.files: Dict[str, os.stat_result] = {}
         self.folders: Set[str] = set()
         self.mirror: Dict[str, os.stat_result] = {}
         self.problems: List[str] = []
         self.changed_at = 0.0
         self.fingerprint = ""
+
+    def look(self) -> None:
+        """Fill `files`, `folders`, `mirror` and `problems`. FileNotFoundError if the trial is gone (harbor-jobs 5.5)."""
+        if self.files or self.problems:
+            return
+        self.files = dict(walk(self.path, "", self.folders, self.problems))
+        for name in MIRRORED if self.mirror_path else ():
+            try:
+                self.mirror[name] = os.stat("%s/%s/agent/%s" % (self.mirror_path, self.name, name))
+            except OSError:
+                continue
 
 
 class Job:
@@ -182,53 +204,72 @@ def _scan_job(job: Job, reached: Set[Tuple[int, int]], salt: str, mirror: Option
             except OSError:
                 continue
         elif "__" in entry.name and _is_folder(entry):
-            trial = Trial(job.name, clean(entry.name), entry.path)
-            if _scan_trial(trial, reached, salt, os.path.join(mirror, entry.name, "agent") if mirror else None):
+            trial = Trial(job.name, clean(entry.name), entry.path, mirror)
+            try:
+                _fingerprint(trial, reached, salt)
+            except FileNotFoundError:
+                continue
+            if trial.fingerprint:
                 job.trials.append(trial)
                 job.folders.add(trial.name)
     return True
 
 
-def _scan_trial(trial: Trial, reached: Set[Tuple[int, int]], salt: str, mirror: Optional[str]) -> bool:
-    """Fill `trial`; False if it is no trial, was reached before, or is gone since the listing (harbor-jobs 5.5)."""
-    try:
-        state = os.stat(trial.path)
-        key = (state.st_dev, state.st_ino)
-        if key in reached:
-            return False
-        for path, found in _walk(trial):
-            trial.files[path] = found
-    except FileNotFoundError:
-        return False
-    if not trial.problems and not any(marker in trial.files for marker in MARKERS):
-        return False
-    reached.add(key)
+def _fingerprint(trial: Trial, reached: Set[Tuple[int, int]], salt: str) -> None:
+    """Fill `trial.fingerprint`; it stays empty for what is no trial or was reached before."""
+    state = os.stat(trial.path)
+    key = (state.st_dev, state.st_ino)
+    if key in reached:
+        return
     trial.changed_at = state.st_mtime
-    for name in MIRRORED if mirror else ():
-        try:
-            trial.mirror[name] = os.stat(os.path.join(mirror or "", name))
-        except OSError:
-            continue
-    marks = [_mark(path, found) for path, found in trial.files.items()]
-    marks += [_mark("mirror " + name, found) for name, found in trial.mirror.items()]
-    trial.fingerprint = digest([salt, *sorted(marks), *sorted(trial.folders), *trial.problems])
-    return True
+    marks = _frozen_marks(trial.path, state)
+    if not marks:
+        trial.look()
+        if not trial.problems and not any(marker in trial.files for marker in MARKERS):
+            return
+        marks = [_mark(path, found) for path, found in trial.files.items()]
+        marks += [_mark("mirror " + name, found) for name, found in trial.mirror.items()]
+        marks = sorted(marks) + sorted(trial.folders) + trial.problems
+    reached.add(key)
+    trial.fingerprint = digest([salt, *marks])
 
 
-def _walk(trial: Trial) -> Iterator[Tuple[str, os.stat_result]]:
-    """Relative path and `stat` of every regular file that matters; folders and problems go into `trial`."""
-    waiting = [""]
+def _frozen_marks(path: str, state: os.stat_result) -> List[str]:
+    """Of a trial that has its result: the few things that can still change. Empty for a trial that is still open."""
+    try:
+        marks = [_mark("", state), _mark("result.json", os.lstat(path + "/result.json"))]
+    except OSError:
+        return []
+    for name in FROZEN:
+        inside = path + "/" + name
+        if os.access(inside, os.F_OK):
+            marks.append(_mark(name, os.lstat(inside)))
+    for name in FROZEN_TREES:
+        if os.access(path + "/" + name, os.F_OK):
+            names: Set[str] = set()
+            problems: List[str] = []
+            marks += sorted(_mark(inside, found) for inside, found in walk(path, name + "/", names, problems))
+            marks += sorted(names) + problems
+    return marks
+
+
+def walk(path: str, start: str, folders: Set[str], problems: List[str]) -> Iterator[Tuple[str, os.stat_result]]:
+    """Relative name and `stat` of every regular file that matters below `path/start`; folders and problems go into theirs.
+
+    FileNotFoundError if `path` itself is gone.
+    """
+    waiting = [start]
     count = 0
     while waiting:
         base = waiting.pop()
         try:
-            entries = os.scandir(trial.path + "/" + base)
+            entries = os.scandir(path + "/" + base)
         except FileNotFoundError:
             if not base:
                 raise
             continue
         except OSError as error:
-            trial.problems.append("%s can't be listed: %s" % (clean(base) or "the trial directory", error.strerror))
+            problems.append("%s can't be listed: %s" % (clean(base) or "the trial directory", error.strerror))
             continue
         in_artifacts = base.endswith("artifacts/")
         with entries:
@@ -237,13 +278,13 @@ def _walk(trial: Trial) -> Iterator[Tuple[str, os.stat_result]]:
                 if name[0] == ".":
                     continue
                 if entry.is_dir(follow_symlinks=False):
-                    trial.folders.add(base + name)
+                    folders.add(base + name)
                     if not in_artifacts or name in KEPT_ARTIFACTS:
                         waiting.append(base + name + "/")
                 elif entry.is_file(follow_symlinks=False):
                     count += 1
                     if count > MAX_FILES:
-                        trial.problems.append("more than %d files: the rest was not looked at" % MAX_FILES)
+                        problems.append("more than %d files: the rest was not looked at" % MAX_FILES)
                         return
                     try:
                         yield base + name, entry.stat(follow_symlinks=False)

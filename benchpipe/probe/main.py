@@ -6,7 +6,6 @@ It writes nothing but the offset cache. What it opens is listed in `harbor`, `re
 from __future__ import annotations
 
 import _thread
-import json
 import os
 import select
 import sys
@@ -14,7 +13,7 @@ import time
 
 from benchpipe.probe.listing import Job, Listing, clean, job_fingerprint, list_jobs
 from benchpipe.probe.liveness import find_runners
-from benchpipe.probe.protocol import VERSION, bucket, bucket_digests, frame
+from benchpipe.probe.protocol import LISTING, VERSION, bucket, bucket_digests, frame
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,14 +23,20 @@ GONE, LATE = 4, 5
 """Exit codes: the collector is gone; the time that the request allows is over."""
 
 
-def main() -> None:
-    """Answer the request on standard input. Standard input stays open meanwhile: its end means the collector is gone."""
+def run(request: Dict[str, Any]) -> None:
+    """Answer `request`. Standard input stays open meanwhile: its end means that the collector is gone."""
     started = time.time()
-    request = json.loads(sys.stdin.buffer.read(int(sys.stdin.buffer.readline())).decode())
-    _thread.start_new_thread(_guard, (float(request["seconds"]),))
+    _thread.start_new_thread(_guard, (request["seconds"],))
     answer = answer_to(request)
-    answer.update(started=started, now=time.time(), python="%d.%d.%d" % sys.version_info[:3])
-    sys.stdout.buffer.write(frame(answer))
+    python = "%d.%d.%d" % sys.version_info[:3]
+    if answer:
+        import json
+
+        answer.update(v=VERSION, python=python, started=started, now=time.time())
+        text = json.dumps(answer, separators=(",", ":"))
+    else:
+        text = '{"v":%d,"python":"%s","started":%r,"now":%r}' % (VERSION, python, started, time.time())
+    sys.stdout.buffer.write(frame(text.encode()))
     sys.stdout.buffer.flush()
 
 
@@ -44,25 +49,27 @@ def _guard(seconds: float) -> None:
 
 
 def answer_to(request: Dict[str, Any], proc: str = "/proc") -> Dict[str, Any]:
-    """The answer without its times: what changed since the digests in `request["known"]`, and what there is at all."""
+    """What differs from the digests in `request["known"]`, without times; empty if nothing does."""
     root = os.path.expanduser(request["jobs"])
-    salt = str(request["salt"])
+    salt = request["salt"]
     try:
         listing = list_jobs(root, request["batches"], salt)
     except OSError as error:
-        return {"v": VERSION, "error": "the jobs directory %s can't be read: %s" % (clean(root), error.strerror)}
+        return {"error": "the jobs directory %s can't be read: %s" % (clean(root), error.strerror)}
     runners = find_runners(proc)
     for job in listing.jobs:
         job.alive = runners.alive(job.path)
         job.fingerprint = job_fingerprint(job, salt, listing.logs.get(job.batch))
     entries = [(job.name, "", job.fingerprint) for job in listing.jobs]
     entries += [(job.name, trial.name, trial.fingerprint) for job in listing.jobs for trial in job.trials]
-    now_there = bucket_digests(entries)
+    there = bucket_digests(entries, listing.seen(), listing.strangers)
     known = request["known"]
-    changed = sorted(name for name in set(now_there) | set(known) if now_there.get(name) != known.get(name))
-    answer = {"v": VERSION, "seen": listing.seen(), "strangers": listing.strangers, "changed": changed, "jobs": [], "trials": []}
-    if changed:
-        answer.update(_details(listing, set(changed)))
+    changed = {name for name in set(there) | set(known) if there.get(name) != known.get(name)}
+    if not changed:
+        return {}
+    answer = {"changed": sorted(changed), "seen": listing.seen(), "strangers": listing.strangers}
+    if changed - {LISTING}:
+        answer.update(_details(listing, changed))
     return answer
 
 
@@ -93,8 +100,11 @@ def _trials(job: Job, changed: set[str], cursors: Any) -> List[Dict[str, Any]]:
     found = []
     for trial in todo:
         try:
+            trial.look()
             facts = read_trial(trial, job, planned)
             facts["requests"] = trial_requests(trial.path, cursors)
+        except FileNotFoundError:  # gone since the listing: the next poll doesn't see it
+            continue
         except Exception as error:  # one bad trial never stops the others (B11); what was wrong with it travels along
             facts = {"job": job.name, "trial": trial.name, "fingerprint": trial.fingerprint}
             facts["problems"] = ["the trial can't be read: %s" % clean(repr(error))]

@@ -1,5 +1,6 @@
 """What a host may do to a collector: every fault is that host's alone, said in words, and nothing known is lost."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -168,7 +169,7 @@ def test_a_wrong_answer_is_said_and_costs_nothing_known(
 
 
 def test_a_foreign_answer_in_a_right_frame_is_refused(ask: Callable[..., HostReading], tmp_path: Path) -> None:
-    (tmp_path / "frame").write_bytes(protocol.frame({"v": 1, "hello": "world"}))
+    (tmp_path / "frame").write_bytes(protocol.frame(b'{"v": 1, "hello": "world"}'))
     assert "not one of our probe" in (ask(wrapper=f"cat {tmp_path / 'frame'}").error or "")
 
 
@@ -184,7 +185,7 @@ def test_records_of_a_wrong_form_are_named_and_the_rest_stays(ask: Callable[...,
         "jobs": [job],
         "trials": [fine, wrong, 7],
     }
-    (tmp_path / "frame").write_bytes(protocol.frame(answer))
+    (tmp_path / "frame").write_bytes(protocol.frame(json.dumps(answer).encode()))
     reading = ask(wrapper=f"cat {tmp_path / 'frame'}")
     assert reading.ok
     assert [(trial.trial, bool(trial.problems)) for trial in reading.jobs[0].trials] == [("t__1", False), ("t__2", True)]
