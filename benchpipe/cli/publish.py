@@ -63,8 +63,7 @@ def _print(report: PublishReport, dry_run: bool) -> None:
     for line in report.lines:
         click.echo(f"{line.benchmark} {line.run}: {line.tasks} tasks, {line.logs} logs, collected {line.collected_at}")
     for one in report.quarantined:
-        for finding in one.findings:
-            click.echo(f"quarantined: {one.place}: {finding.rule} in {finding.file}:{finding.line} (sha256 {finding.sha256})")
+        click.echo(f"quarantined: {one}")
     places, left_out = sum(report.redacted.values()), len(report.quarantined)
     click.echo(
         f"publish: {report.written} files written, {report.removed} removed, {report.unchanged} unchanged, "

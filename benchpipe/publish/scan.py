@@ -3,8 +3,8 @@
 It knows nothing of how the bytes came about. A finding says rule, file, line and a digest, never the value.
 """
 
-import os
 from collections.abc import Collection, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -35,11 +35,16 @@ class Allowed(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
 
 
+@cache
+def second_opinion() -> "SecondOpinion":
+    """The one second opinion of this process: its rules take some tenths of a second to load, seconds the first time."""
+    return SecondOpinion()
+
+
 class SecondOpinion:
-    """An independent scanner library, in process and offline. Loading it takes some tenths of a second."""
+    """An independent scanner library, in process. Scanning never goes online; validating findings would, and isn't asked for."""
 
     def __init__(self) -> None:
-        os.environ.setdefault("KINGFISHER_NO_UPDATE_CHECK", "1")
         from kingfisher_sdk import Rules, Scanner
 
         self._scanner = Scanner(Rules(confidence="medium"))

@@ -23,7 +23,7 @@ from benchpipe.publish.money import estimates
 from benchpipe.publish.names import all_rules, machine_filter, private_places
 from benchpipe.publish.published import SUMMARY, RunLine, Summary, read_document, read_summary
 from benchpipe.publish.rules import kinds
-from benchpipe.publish.scan import SECOND_OPINION, Scan, SecondOpinion, allowed_values
+from benchpipe.publish.scan import SECOND_OPINION, Scan, allowed_values, second_opinion
 from benchpipe.publish.stage import Quarantined, Stage, StagedRun
 from benchpipe.publish.switch import recover, switch_in
 from benchpipe.registry.records import BenchRun, Registry
@@ -94,7 +94,7 @@ def publish(
 
 def make_scan(lab: Lab, registry: Registry) -> Scan:
     """The scan of everything that leaves this lab: shipped and own rules, allow-list, second opinion."""
-    return Scan(Finder(all_rules(lab, registry)), allowed=allowed_values(registry.public.raw), second=SecondOpinion())
+    return Scan(Finder(all_rules(lab, registry)), allowed=allowed_values(registry.public.raw), second=second_opinion())
 
 
 def _chosen(registry: Registry, benchmarks: Collection[str] | None) -> set[str]:

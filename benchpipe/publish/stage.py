@@ -30,6 +30,10 @@ class Quarantined(msgspec.Struct, frozen=True, kw_only=True):
     def place(self) -> str:
         return " ".join(part for part in (self.benchmark, self.run, self.task, self.mode) if part)
 
+    def __str__(self) -> str:
+        found = ", ".join(f"{one.rule} in {one.file}:{one.line} (sha256 {one.sha256})" for one in self.findings)
+        return f"{self.place}: {found}"
+
 
 class StagedRun(msgspec.Struct, frozen=True, kw_only=True):
     """A bench-run as it would be published: files by their path in the snapshot, and what is left out."""

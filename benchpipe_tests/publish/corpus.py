@@ -131,7 +131,8 @@ def in_pieces(secret: Secret, rng: random.Random) -> Encoded:
 
 
 def in_a_traceback(secret: Secret, rng: random.Random) -> Encoded:
-    trace = f'Traceback (most recent call last):\n  File "/app/x.py", line 3, in f\n    run(["tool", "{secret.text}"])\nError: {secret.text}'
+    where = f'  File "/app/x.py", line 3, in f\n    run(["tool", "{secret.text}"])'
+    trace = f"Traceback (most recent call last):\n{where}\nError: {secret.text}"
     return [trace], list(secret.parts)
 
 
@@ -145,7 +146,11 @@ def _of_parts(secret: Secret, pieces: list[str]) -> list[str]:
     gone = []
     for part in secret.parts:
         for piece in pieces:
-            common = max((part[a:b] for a in range(len(part)) for b in range(a + 8, len(part) + 1) if part[a:b] in piece), key=len, default="")
+            common = max(
+                (part[a:b] for a in range(len(part)) for b in range(a + 8, len(part) + 1) if part[a:b] in piece),
+                key=len,
+                default="",
+            )
             gone += [common] if common else []
     return gone
 
@@ -173,7 +178,7 @@ def harmless(seed: int, n: int) -> Iterator[str]:
         lambda: f"dns {rng.choice(('8.8.8.8', '1.1.1.1', '9.9.9.9'))} answers in {rng.randint(1, 99)} ms",
         lambda: f"https://docs.example.org/page/{h('low', 12)}?version={rng.randint(1, 9)}#part-{rng.randint(1, 9)}",
         lambda: "data:image/png;base64," + base64.b64encode(rng.randbytes(rng.randint(60, 300))).decode(),
-        lambda: f"{rng.choice(('disk', 'task', 'risk', 'mask', 'desk'))}-{rng.choice(('usage', 'assessment', 'organisation'))}-of-the-whole-machine-{rng.randint(1, 99)}",
+        lambda: f"{rng.choice(('disk', 'task', 'risk', 'mask', 'desk'))}-usage-of-the-whole-machine-{rng.randint(1, 99)}",
         lambda: f"robot_{rng.choice(('shelf', 'half', 'sheriff'))}_{h('b62', 24)}",
         lambda: f"git@github.com:lab/{h('low', 8)}.git",
         lambda: f"uses actions/checkout@v{rng.randint(2, 5)}.{rng.randint(0, 9)}.{rng.randint(0, 9)}",

@@ -28,13 +28,26 @@ def log_with(pieces: list[str]) -> dict[str, Any]:
     whole = pieces[0] if len(pieces) == 1 else None
     steps: list[dict[str, Any]] = []
     for n, piece in enumerate(pieces):
-        steps += [{"k": "say", "t": n + 0.5, "text": piece}, {"k": "run", "t": n + 0.7, "tool": "exec", "cmd": "ls", "out": piece, "n": 7}]
-    document: dict[str, Any] = {"v": 1, "task": "pour_water", "span": 844.4, "calls": [[0.0, 5.3, 200, 23862, 19192, 114, None]], "steps": steps}
+        steps += [
+            {"k": "say", "t": n + 0.5, "text": piece},
+            {"k": "run", "t": n + 0.7, "tool": "exec", "cmd": "ls", "out": piece, "n": 7},
+        ]
+    document: dict[str, Any] = {
+        "v": 1,
+        "task": "pour_water",
+        "span": 844.4,
+        "calls": [[0.0, 5.3, 200, 23862, 19192, 114, None]],
+        "steps": steps,
+    }
     if whole is not None:
-        steps += [{"k": "run", "t": 9.0, "tool": "exec", "cmd": whole, "out": ""}, {"k": "run", "t": 9.1, "tool": "x", "code": whole}]
+        steps += [
+            {"k": "run", "t": 9.0, "tool": "exec", "cmd": whole, "out": ""},
+            {"k": "run", "t": 9.1, "tool": "x", "code": whole},
+        ]
         document |= {
             "exception": whole, "note": whole, "gen": whole, "ended": {"error": whole},
-            "media": {"problem": whole}, "robot": [{"t": 1.5, "ev": "submit", "note": whole}], "snapshots": [{"src": "a.png", "name": whole, "t": 1}],
+            "media": {"problem": whole}, "robot": [{"t": 1.5, "ev": "submit", "note": whole}],
+            "snapshots": [{"src": "a.png", "name": whole, "t": 1}],
         }  # fmt: skip
     return document
 
