@@ -14,7 +14,7 @@ from benchpipe.transcripts.checks import Check
 from benchpipe.transcripts.records import Chunk, Kept, Log, RobotEvent
 from benchpipe.trials.records import Attempt
 from benchpipe.usage import format as fmt
-from benchpipe.usage.records import Bill, Estimate
+from benchpipe.usage.records import Bill, Estimate, Tokens
 
 TABLE_ROWS = 200
 """Rows of requests or robot events in the page; the rest of a longer list is in log.json."""
@@ -180,6 +180,8 @@ class LogContext:
     attempts: tuple[AttemptRow, ...] = ()
     estimate: Estimate
     bill: Bill
+    tokens: Tokens
+    """Shown where no request was logged."""
     earlier: Link | None = None
     later: Link | None = None
 
@@ -188,7 +190,7 @@ def log_page(log: Log, about: LogContext) -> LogPage:
     """Pure: the page of `log`."""
     look = LOOKS[about.state]
     rows = request_rows(log)
-    robot = robot_rows(log.robot)
+    robot, media = robot_rows(log.robot), _media(log, about)
     return LogPage(
         path=about.path,
         title=f"{about.task_title}, {log.mode} · {about.run_label}",
@@ -203,9 +205,9 @@ def log_page(log: Log, about: LogContext) -> LogPage:
         live=about.state in ("running", "setup"),
         banners=about.banners,
         cards=tuple(_cards(log, about)),
-        facts=tuple(_facts(log, about)),
+        facts=tuple(_facts(log, about, media)),
         timeline=timeline(log),
-        media=_media(log, about),
+        media=media,
         has_media=about.media is not None,
         media_base=about.media or "",
         sections=sections(log.steps, about.chunks, about.media),
@@ -233,18 +235,20 @@ def log_page(log: Log, about: LogContext) -> LogPage:
 def _cards(log: Log, about: LogContext) -> list[Card]:
     totals, reward = log.totals, log.reward or {}
     failed_runs = sum(step.status == "failed" for step in log.steps)
-    cards = [Card("Agent time", fmt.duration(log.agent_wall_s))]
+    cards = [Card("Agent time", _duration(log.agent_wall_s))]
     if log.calls:
         cards.append(Card("Requests", f"{totals.calls:,}", f"{totals.failed} failed" if totals.failed else "none failed"))
         cards.append(Card("Tokens in", fmt.tokens(totals.input), _part(log, 4, totals.cached, totals.input, "cached")))
         cards.append(Card("Tokens out", fmt.tokens(totals.output), _part(log, 6, totals.reasoning, totals.output, "reasoning")))
+    elif about.tokens.input is not None:
+        cards.append(Card("Tokens in", fmt.tokens(about.tokens.input), "the runner's own count"))
+        cards.append(Card("Tokens out", fmt.tokens(about.tokens.output), "the runner's own count"))
     if about.estimate.usd is not None:
-        of = (
-            "the runner's own count"
-            if about.estimate.flat
-            else f"{about.estimate.n_priced} of {about.estimate.n_requests} requests"
-        )
+        covered = f"{about.estimate.n_priced} of {about.estimate.n_requests} requests"
+        of = "the runner's own count" if about.estimate.flat else covered
         cards.append(Card("Est. cost", fmt.money(about.estimate.usd), f"at list price, {of}"))
+    elif totals.input:
+        cards.append(Card("Est. cost", "—", "not estimated"))
     if about.bill.usd is not None:
         cards.append(Card("Billed", fmt.money(about.bill.usd), f"{about.bill.coverage}, {about.bill.source}"))
     if totals.runs:
@@ -258,13 +262,18 @@ def _cards(log: Log, about: LogContext) -> list[Card]:
     return cards
 
 
+def _duration(seconds: int | None) -> str:
+    """As everywhere, but seconds below a minute."""
+    return fmt.duration(seconds) if seconds is None or seconds >= 60 else f"{seconds} s"
+
+
 def _part(log: Log, column: int, part: int, whole: int, word: str) -> str:
     """`84% cached`; "" where no request says so."""
     known = any(row[column] is not None for row in log.calls)
     return f"{part / whole:.0%} {word}" if known and whole else ""
 
 
-def _facts(log: Log, about: LogContext) -> list[Fact]:
+def _facts(log: Log, about: LogContext, media: MediaView) -> list[Fact]:
     reward = ", ".join(f"{key} {value:g}" for key, value in sorted((log.reward or {}).items()))
     facts = [
         Fact("run", log.run, True),
@@ -273,6 +282,7 @@ def _facts(log: Log, about: LogContext) -> list[Fact]:
         Fact("finished", fmt.moment(log.finished) if log.finished else ""),
         Fact("reward", reward),
         Fact("exception", log.exception or "", True),
+        Fact("replay", "" if media.video or media.snapshots or media.gen else media.reason),
         Fact("episode ended", " · ".join(text for text in (log.ended.reason, log.ended.error) if text)),
     ]
     if about.local:
@@ -302,17 +312,17 @@ def _media(log: Log, about: LogContext) -> MediaView:
 def _no_video(log: Log, published: bool) -> str:
     """Why there is no replay, first that applies."""
     if log.media.video and not published:
-        return "The replay is not published yet."
+        return "not published yet"
     if (log.reward or {}).get("missing_trajectory"):
         used_up = "; the time budget was used up" if log.exception == "AgentTimeoutError" else ""
-        return f"No replay: the agent left no trajectory{used_up}."
+        return f"none: the agent left no trajectory{used_up}"
     if log.state == "error":
-        return "No replay: the trial ended without a grade."
+        return "none: the trial ended without a grade"
     if log.media.problem:
-        return f"No replay: {log.media.problem}"
+        return f"none: {log.media.problem}"
     if log.ended.reason == "error":
-        return "No replay: the episode ended in an error."
-    return "No replay was rendered."
+        return "none: the episode ended in an error"
+    return "none was rendered"
 
 
 def request_rows(log: Log) -> tuple[RequestRow, ...]:
@@ -389,7 +399,7 @@ def attempt_rows(
                 batch=attempt.batch or "",
                 state=attempt.state or "queued",
                 started=attempt.started or "",
-                agent_time=fmt.duration(attempt.agent_wall_s),
+                agent_time=_duration(attempt.agent_wall_s),
                 tokens=f"{fmt.tokens(tokens.input)} / {fmt.tokens(tokens.output)}" if tokens and known else "—",
                 estimate=fmt.money(estimate.usd),
                 billed=fmt.money(attempt.billed_usd),

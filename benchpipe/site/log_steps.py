@@ -27,6 +27,7 @@ class StepView:
     """say, run or think."""
     classes: str
     who: str
+    t: float
     at: str
     body: str
     status: str
@@ -88,8 +89,9 @@ def step_view(n: int, step: Step, media: str | None, *, fold: bool) -> StepView:
     return StepView(
         n=n,
         kind=step.k,
-        classes=" ".join([f"k-{step.k}", *(["is-failed"] if step.status == "failed" else []), *(["has-img"] if step.img else [])]),
+        classes=" ".join(_classes(step)),
         who=_who(step),
+        t=step.t,
         at=clock(step.t),
         body=body,
         status={"failed": "failed", "background": "in background"}.get(step.status or "", ""),
@@ -99,6 +101,11 @@ def step_view(n: int, step: Step, media: str | None, *, fold: bool) -> StepView:
         folded=fold and (len(body) < len(text) or (step.n or 0) > len(out)),
         images=images,
     )
+
+
+def _classes(step: Step) -> list[str]:
+    marks = {"by-other": step.by is not None, "is-failed": step.status == "failed", "has-img": bool(step.img)}
+    return [f"k-{step.k}", *(name for name, holds in marks.items() if holds)]
 
 
 def _who(step: Step) -> str:

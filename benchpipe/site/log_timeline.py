@@ -11,7 +11,7 @@ from benchpipe.transcripts.records import Log
 WIDTH = 1000
 _GAP = 1.0
 """Boxes nearer than this many units become one."""
-_MIN = 1.5
+_MIN = 2.5
 """Units that the shortest event is wide."""
 
 Span = tuple[float, float]
@@ -56,15 +56,17 @@ class Timeline:
 
 
 def clock(t: float) -> str:
-    """Seconds as `m:ss` or `h:mm:ss`."""
-    minutes, seconds = divmod(round(t), 60)
+    """Seconds as `4.2 s`, from a minute on as `m:ss` or `h:mm:ss`."""
+    if t < 60:
+        return f"{t:.1f} s"
+    minutes, seconds = divmod(int(t), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
 
 
 def timeline(log: Log) -> Timeline | None:
-    """The lanes of a log that have anything in them; None where nothing takes time."""
-    if log.span <= 0:
+    """The lanes of a log that have anything in them; None where it is all over in an instant."""
+    if log.span < 1:
         return None
     good = [_call(row) for row in log.calls if row[2] in (200, None)]
     bad = [_call(row) for row in log.calls if row[2] not in (200, None)]
@@ -82,7 +84,7 @@ def timeline(log: Log) -> Timeline | None:
     )
     return Timeline(
         span_s=log.span,
-        ticks=tuple(clock(log.span * quarter / 4) for quarter in range(5)) if log.span >= 8 else (clock(0), clock(log.span)),
+        ticks=tuple(clock(log.span * quarter / 4) for quarter in range(5)),
         lanes=tuple(lane for lane in lanes if lane.traces),
         shares=_shares(good + bad, tools + failed, log.span),
     )

@@ -24,7 +24,7 @@ from benchpipe.transcripts.chunks import TEXT_FIELDS, ChunkWriter
 from benchpipe.transcripts.records import LOG_FILE, Chunk, Log, Step, load_log
 from benchpipe.transcripts.texts import plain
 from benchpipe.trials.view import SlotPage
-from benchpipe.usage.records import Bill, Estimate
+from benchpipe.usage.records import Bill, Estimate, Tokens
 
 LARGE = 400_000
 """Bytes of a published log that gets chunks; a shorter one stands in its page as a whole."""
@@ -179,6 +179,7 @@ def _context(
         attempts=attempt_rows(record.attempts, known, page.attempt.trial, pages),
         estimate=known.get(page.attempt.trial or "", Estimate()),
         bill=trial.bill if own else Bill(),
+        tokens=page.attempt.tokens or Tokens(),
         earlier=earlier,
         later=later,
     )

@@ -61,7 +61,9 @@ KEPT_BYTES = 8_000
 def kept_texts(trial: Path) -> list[Kept]:
     """The ends of the trial's own text files that say how it went."""
     paths = [(name, path) for name in KEPT_TEXTS if (path := inside(trial, name))]
-    return [Kept(name=name, text=plain(end_of(path, KEPT_BYTES)), n=path.stat().st_size) for name, path in paths]
+    return [
+        Kept(name=name, text=plain(end_of(path, KEPT_BYTES)), n=path.stat().st_size) for name, path in paths if path.stat().st_size
+    ]
 
 
 def agent_folders(trial: Path) -> list[Path]:

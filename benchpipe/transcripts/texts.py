@@ -51,7 +51,7 @@ def cut_text(text: str) -> str:
 
 @dataclass(frozen=True)
 class ToolInput:
-    """Exactly one of both: a shell command, or anything else as code."""
+    """A shell command, or anything else as code; neither where the tool was given nothing."""
 
     cmd: str | None = None
     code: str | None = None
@@ -73,6 +73,8 @@ def tool_input(value: str | Mapping[str, Any]) -> ToolInput:
                     pass
             return ToolInput(code=value)
         value = arguments
+    if not value:
+        return ToolInput()
     for key in _COMMAND_KEYS:
         command = value.get(key)
         if isinstance(command, list) and command and all(isinstance(part, str) for part in command):

@@ -17,7 +17,7 @@ from benchpipe.hosts.store import load_requests
 from benchpipe.lab import Lab
 from benchpipe.registry.public import read_backfill
 from benchpipe.registry.records import Backfill, Host, Registry
-from benchpipe.transcripts.build import BUILDER_VERSION, KEPT_TEXTS, STAMP_FILE, Facts, build_log
+from benchpipe.transcripts.build import BUILDER_VERSION, KEPT_TEXTS, STAMP_FILE, Facts, agent_folders, build_log
 from benchpipe.transcripts.media import OUTPUT_FOLDER
 from benchpipe.transcripts.records import LOG_FILE
 from benchpipe.transcripts.robot import EPISODES, RECORDING
@@ -149,11 +149,13 @@ def _partial(lab: Lab, host: Host, slot: Slot, folder: Path | None) -> str | Non
     """Why a folder is not the whole trial: what stopped the copying, or sizes that the probe saw on the host."""
     if folder is None:
         return "the trial's files are not on this machine"
-    state = copy_state(lab, host, slot.attempt.job or "", slot.attempt.trial or "") if host.ssh else None
+    if host.ssh is None:
+        return None
+    state = copy_state(lab, host, slot.attempt.job or "", slot.attempt.trial or "")
     if state and state.problems:
         return "partial copy: " + "; ".join(state.problems)
-    for name, file in (("gateway", "agent/gateway.jsonl"), ("trajectory", "agent/trajectory.json")):
-        there, here = slot.logs.get(name), _size(folder / file)
+    for name, file in (("gateway", "gateway.jsonl"), ("trajectory", "trajectory.json")):
+        there, here = slot.logs.get(name), sum(_size(agent / file) for agent in agent_folders(folder))
         if isinstance(there, int) and here < there:
             return f"partial copy: {here:,} of {there:,} bytes of {file}"
     return None

@@ -15,7 +15,7 @@ from benchpipe.site.render import Chrome, Link, Renderer, write_page
 from benchpipe.site.server import SiteServer
 from benchpipe.transcripts.build import Facts, build_log
 from benchpipe.transcripts.records import Log
-from benchpipe.usage.records import Bill, Estimate
+from benchpipe.usage.records import Bill, Estimate, Tokens
 from benchpipe_tests.transcripts import made_logs as made
 
 TEMPLATES = PACKAGE_ROOT.parent / "site_templates"
@@ -44,7 +44,7 @@ class LogSite:
         about = {
             "path": f"{name}/", "run_label": label, "task_title": "Pour water", "section": "runs/b/",
             "crumbs": (Link("Runs", "runs/overview/"),), "run_link": Link(label, "runs/b/"), "state": log.state,
-            "local": True, "raw": f"{name}/log.json", "estimate": Estimate(), "bill": Bill(),
+            "local": True, "raw": f"{name}/log.json", "estimate": Estimate(), "bill": Bill(), "tokens": Tokens(),
         }  # fmt: skip
         write_page(self.out, self.renderer, log_page(log, LogContext(**(about | context))))
 

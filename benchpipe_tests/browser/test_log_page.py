@@ -316,5 +316,5 @@ def test_published_logs_of_the_original_have_pages(shared: Path, site: tuple[Log
         site[0].page(f"published{n}", log, local=False, media=None)
         page = visit(f"published{n}/", java_script_enabled=False)
         assert visible_steps(page) == list(range(1, len(log.steps) + 1))
-        assert page.get_by_text("The replay is not published yet.").is_visible()
+        assert page.get_by_text("not published yet").is_visible()
         assert page.locator("img").count() == 0

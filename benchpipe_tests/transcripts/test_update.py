@@ -28,6 +28,12 @@ class Scene:
         self.record = Record(state="success", host="box", job="j1", trial="t__new", attempts=(self.attempt("t__new", counts=True),))
 
     @staticmethod
+    def folder_of(lab: Lab, host: Host, job: str, trial: str) -> Path | None:
+        """As if a remote host's copies lay where a local host's trials do."""
+        folder = Path(host.jobs) / job / trial
+        return folder if folder.is_dir() else None
+
+    @staticmethod
     def attempt(trial: str, **more: Any) -> Attempt:
         return Attempt(**{"job": "j1", "state": "success", "host": "box", "trial": trial, **more})
 
@@ -44,7 +50,7 @@ class Scene:
         run_file = RunFile(benchmark="b", run="codex-m-high", label="x", batches=("b1",), hosts={}, tasks=tasks, generated_at=NOW)
         registry = Registry(hosts={"box": self.host})
         rows = made.requests_of(self.jobs / "j1" / "t__new")
-        return update_logs(self.lab, registry, [run_file], now=now, requests_of=lambda lab, digest: rows)
+        return update_logs(self.lab, registry, [run_file], now=now, folder_of=self.folder_of, requests_of=lambda lab, digest: rows)
 
 
 @pytest.fixture
@@ -123,9 +129,10 @@ def test_a_trial_that_was_never_here_has_a_page_that_says_so(scene: Scene) -> No
 
 def test_a_copy_that_holds_less_than_the_host_is_called_partial(scene: Scene) -> None:
     size = (scene.trial() / "agent/gateway.jsonl").stat().st_size
+    scene.host = msgspec.structs.replace(scene.host, ssh="box")
     assert scene.update(logs={"gateway": size}).partial == []
     assert scene.update(logs={"gateway": size + 5}).partial
-    assert load_log(scene.slot() / LOG_FILE).problems == [f"partial copy: {size:,} of {size + 5:,} bytes of agent/gateway.jsonl"]
+    assert load_log(scene.slot() / LOG_FILE).problems == [f"partial copy: {size:,} of {size + 5:,} bytes of gateway.jsonl"]
 
 
 def test_one_slot_that_fails_is_named_and_stops_no_other(scene: Scene) -> None:

@@ -25,7 +25,8 @@ function cut(text, [limit, head, tail]) {
 }
 
 function clock(t) {
-  const s = Math.round(t);
+  if (t < 60) return `${t.toFixed(1)} s`;
+  const s = Math.floor(t);
   const two = (n) => String(n).padStart(2, "0");
   return s >= 3600 ? `${Math.floor(s / 3600)}:${two(Math.floor(s / 60) % 60)}:${two(s % 60)}` : `${Math.floor(s / 60)}:${two(s % 60)}`;
 }
@@ -50,9 +51,11 @@ export function draw(step, n, whole = false) {
   const fold = (text, limits) => (whole ? text : cut(text, limits));
   const failed = step.status === "failed";
   const name = step.k === "run" ? step.tool || "tool" : step.k === "think" ? "thought" : step.by || "agent";
-  const item = element("li", `step k-${step.k}${failed ? " is-failed" : ""}${step.img ? " has-img" : ""}`);
+  const marks = { "by-other": step.by, "is-failed": failed, "has-img": step.img };
+  const item = element("li", ["step", `k-${step.k}`, ...Object.keys(marks).filter((mark) => marks[mark])].join(" "));
   item.id = `s${n}`;
   item.dataset.n = n;
+  item.dataset.t = step.t.toFixed(1);
   const number = element("a", "step-n", String(n));
   number.href = `#s${n}`;
   number.setAttribute("aria-label", `Step ${n}`);
@@ -176,9 +179,8 @@ function jumpToHash() {
 async function jumpToTime(t) {
   const part = parts.findLast((p) => Number(p.dataset.begin) <= t) || parts[0];
   await load(part);
-  const seconds = (step) => step.querySelector(".step-at").textContent.split(":").reduce((sum, n) => 60 * sum + Number(n), 0);
   const steps = [...part.querySelectorAll(".step")];
-  const step = steps.findLast((s) => seconds(s) <= t) || steps[0];
+  const step = steps.findLast((s) => Number(s.dataset.t) <= t) || steps[0];
   if (step) jump(Number(step.dataset.n));
 }
 
