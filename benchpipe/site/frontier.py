@@ -16,8 +16,8 @@ from benchpipe.usage import format as fmt
 from benchpipe.usage.compare import frontier
 from benchpipe.usage.totals import Rate
 
-LABELLED: Final = 8
-"""With more points than this the names would cover each other: they stay in the table and in each point's title."""
+MARKED: Final = 20
+"""With more points than this their numbers would cover each other; each point's title still says which run it is."""
 SVG: Final = "http://www.w3.org/2000/svg"
 KEPT: Final = frozenset(
     [
@@ -46,6 +46,8 @@ class Candidate:
 class Point:
     """One row of the table; texts ready to print, `*_value` for sorting ("" = unknown)."""
 
+    mark: str
+    """The point's number in the drawing, "" where it has none."""
     run: str
     mode: str
     href: str
@@ -81,7 +83,8 @@ def chart(candidates: Sequence[Candidate], where: str) -> Chart | None:
     if unknown:
         caption += f" {unknown} without a known cost {'stands' if unknown == 1 else 'stand'} in the table only."
     svg = _svg(priced, best, f"Cost against score of {where}; the numbers stand in the table below") if priced else Markup("")
-    return Chart(svg, caption, tuple(_point(c, c in best) for c in scored))
+    marks = {id(c): str(n) for n, c in enumerate(priced, 1)} if len(priced) <= MARKED else {}
+    return Chart(svg, caption, tuple(_point(c, marks.get(id(c), ""), c in best) for c in scored))
 
 
 def on_frontier(candidates: Sequence[Candidate]) -> list[Candidate]:
@@ -98,9 +101,10 @@ def cost_per_trial(candidate: Candidate) -> Decimal:
     return candidate.est_usd / candidate.est_n
 
 
-def _point(c: Candidate, best: bool) -> Point:
+def _point(c: Candidate, mark: str, best: bool) -> Point:
     known = c.est_n > 0
     return Point(
+        mark=mark,
         run=c.run,
         mode=c.mode,
         href=c.href,
@@ -124,13 +128,15 @@ def _svg(priced: Sequence[Candidate], best: Sequence[Candidate], label: str) -> 
             "cost": float(cost_per_trial(c)),
             "score": c.rate.share,
             "mode": cut(shown(c.mode), 40),
-            "run": cut(shown(c.run), 40),
+            "mark": str(n),
             "title": f"{cut(shown(c.run), 120)}: {fmt.percent(c.rate.share)}, {fmt.money(cost_per_trial(c))} per trial",
             "best": c in best,
         }
-        for c in priced
+        for n, c in enumerate(priced, 1)
     ]
-    x = altair.X("cost:Q", title="Estimated cost per trial, USD", scale=altair.Scale(zero=True, nice=True))
+    x = altair.X(
+        "cost:Q", title="Estimated cost per trial", axis=altair.Axis(format="$,.2~r"), scale=altair.Scale(zero=True, nice=True)
+    )
     y = altair.Y("score:Q", title="Solved of done", axis=altair.Axis(format=".0%"), scale=altair.Scale(domain=[0, 1]))
     shape = altair.Shape("mode:N", title="Mode", legend=altair.Legend(orient="top", direction="horizontal"))
     base = altair.Chart(altair.Data(values=rows))
@@ -143,9 +149,9 @@ def _svg(priced: Sequence[Candidate], best: Sequence[Candidate], label: str) -> 
             x=x, y=y, shape=shape, description="title:N", fill=altair.value("currentColor")
         ),
     ]
-    if len(rows) <= LABELLED:
-        text = base.mark_text(align="left", dx=9, dy=-7, color="currentColor", fontSize=11)
-        layers.append(text.encode(x=x, y=y, text="run:N"))
+    if len(rows) <= MARKED:
+        text = base.mark_text(align="left", dx=7, dy=-8, color="currentColor", fontSize=12)
+        layers.append(text.encode(x=x, y=y, text="mark:N"))
     drawn = altair.layer(*layers).properties(width=760, height=320, background="transparent").configure(**_theme())
     return _clean(vl_convert.vegalite_to_svg(drawn.to_dict()), label)
 

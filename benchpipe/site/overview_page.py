@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import ClassVar
 
 from benchpipe.site.addresses import OVERVIEW, run_page, runs_page
@@ -172,12 +173,11 @@ def _groups(cards: Mapping[str, RunCard]) -> Iterator[CardGroup]:
     grouped: dict[str, list[RunCard]] = {}
     for run, card in cards.items():
         grouped.setdefault(family(run), []).append(card)
-    alone = tuple(group[0] for group in grouped.values() if len(group) == 1)
-    if alone:
-        yield CardGroup("", 2, alone)
-    for name, group in grouped.items():
-        if len(group) > 1:
-            yield CardGroup(name.replace("-", " · "), 3, tuple(group))
+    for several, families in groupby(grouped, lambda name: len(grouped[name]) > 1):
+        if several:
+            yield from (CardGroup(name.replace("-", " · "), 3, tuple(grouped[name])) for name in families)
+        else:
+            yield CardGroup("", 2, tuple(grouped[name][0] for name in families))
 
 
 def _card(parts: Sequence[tuple[BenchmarkData, RunData]]) -> RunCard:
