@@ -19,6 +19,7 @@ from benchpipe.usage.costs import (
     BenchmarkCosts,
     RequestsOf,
     RunCosts,
+    SlotCosts,
     SlotLike,
     Terms,
     ViewLike,
@@ -59,24 +60,27 @@ def terms_of(registry: Registry, run: str) -> Terms:
 def collect_costs(lab: Lab, registry: Registry, benchmark: str, views: Iterable[ViewLike], requests_of: RequestsOf) -> Collected:
     """Price all attempts of a benchmark's runs and write the three files. Rows that can't be read are a problem, not an end."""
     problems: list[str] = []
-    runs: dict[str, dict[str, dict[str, Any]]] = {}
+    tasks = registry.benchmarks[benchmark].tasks if benchmark in registry.benchmarks else {}
+    runs: dict[str, dict[str, dict[str, SlotCosts]]] = {}
     summed: list[RunCosts] = []
     attempts: list[Row] = []
     requests: list[Row] = []
     for view in views:
         terms = terms_of(registry, view.run)
-        tasks: dict[str, dict[str, Any]] = {}
+        found: dict[str, dict[str, SlotCosts]] = {}
         for slot in view.records("all"):
             priced = _priced(slot, terms, requests_of, problems)
             if not priced:
                 continue
-            tasks.setdefault(slot.task, {})[slot.mode] = slot_costs([one.costs for one in priced])
+            found.setdefault(slot.task, {})[slot.mode] = slot_costs([one.costs for one in priced])
             where = {"benchmark": benchmark, "run": view.run, "task": slot.task, "mode": slot.mode}
+            excluded = slot.task in tasks and bool(tasks[slot.task].excluded)
             for one in priced:
-                attempts.append({**where, **attempt_row(one)})
+                counted = {"excluded": excluded, "in_totals": one.attempt.counts and slot.counts and not excluded}
+                attempts.append({**where, **attempt_row(one), **counted})
                 requests += ({**where, **row} for row in request_rows(one, terms))
-        runs[view.run] = tasks
-        summed.append(run_costs(view, tasks))
+        runs[view.run] = found
+        summed.append(run_costs(view, found))
     costs = BenchmarkCosts(benchmark=benchmark, runs=runs)
     text = json_bytes(msgspec.to_builtins(costs))
     write_bytes(lab.costs_file(benchmark), text)
@@ -114,7 +118,7 @@ def _priced(slot: SlotLike, terms: Terms, requests_of: RequestsOf, problems: lis
 
 
 def attempt_row(priced: Priced) -> dict[str, Any]:
-    """The row of `attempts.parquet`, without what names benchmark, run, task and mode."""
+    """The row of `attempts.parquet`, without what its task and mode say."""
     attempt, costs = priced.attempt, priced.costs
     tokens = attempt.tokens or Tokens()
     return {

@@ -35,6 +35,8 @@ ATTEMPTS = (
     Column("trial", "text", "Harbor trial directory; null = its job has none yet"),
     Column("state", "text", "collected state"),
     Column("counts", "bool", "true for the one attempt that the record of its task and mode shows"),
+    Column("excluded", "bool", "true where the task is not part of the final benchmark"),
+    Column("in_totals", "bool", "true for what a page's totals count: shown, begun, not left out by a person, not excluded"),
     Column("started_at", "time", "start of the trial"),
     Column("finished_at", "time", "end of the trial"),
     Column("agent_wall_s", "integer", "seconds that the agent worked"),
