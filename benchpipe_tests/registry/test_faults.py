@@ -171,6 +171,26 @@ def test_wrong_values_are_left_out_item_by_item(healthy: Lab, write: Write) -> N
     ]  # fmt: skip
 
 
+def test_no_name_becomes_an_id_that_leads_out_of_its_folder(healthy: Lab, write: Write) -> None:
+    up = "../../up"
+    write(
+        "state/runs/good.yml",
+        f"runs: {{good: {{batch: x, tasks: [t, {up}], modes: [{up}, slow], withdrawn: {{{up}: x}}}}, {up}: {{batch: y}}}}",
+    )
+    write("data/agents/good.yml", f"label: Good\nformerly: [{up}, old]")
+    write("data/benchmarks/good.yml", f"tasks: [t, {up}]\npools: {{{up}: {{size: 1}}}}")
+    write("state/tasks/good.yml", f"t: {{difficulty: easy}}\n{up}: {{}}")
+    write("data/runs/hosts.local.yml", f"here: {{jobs: jobs}}\n{up}: {{jobs: jobs}}")
+    registry = load_registry(healthy)
+    assert the_good_is_there(registry)
+    run = registry.plans["good"].runs["good"]
+    ids = {
+        *registry.plans["good"].runs, *run.tasks, *run.modes, *run.withdrawn, *registry.aliases, *registry.hosts,
+        *registry.benchmarks["good"].tasks, *registry.benchmarks["good"].pools,
+    }  # fmt: skip
+    assert ids == {"good", "t", "slow", "old", "here"}
+
+
 @pytest.mark.parametrize("text", ["{", "[" * 200_000, '{"tasks": 5}', '{"tasks": [{"id": "../x"}, 7]}', "\x00", '{"tasks": [{}]}'])
 def test_a_damaged_task_cache_is_named_and_the_benchmark_stays(healthy: Lab, write: Write, text: str) -> None:
     write("data/benchmarks/good.yml", "name: Good")
