@@ -7,7 +7,7 @@ import msgspec
 
 from benchpipe.registry.agents import stem_of
 from benchpipe.registry.fields import NAME, NAME_WANTED, Fields
-from benchpipe.registry.records import Benchmark, Pool, Task
+from benchpipe.registry.records import Benchmark, Plan, Pool, Task
 from benchpipe.registry.source import Source
 
 DIFFICULTIES = ("easy", "medium", "hard", "extreme", "unrated")
@@ -24,10 +24,9 @@ def load_benchmarks(source: Source) -> dict[str, Benchmark]:
     return {name: _curated(source, benchmark) for name, benchmark in benchmarks.items()}
 
 
-def unregistered(source: Source, benchmark: str, plan_fields: Fields) -> Benchmark:
+def unregistered(source: Source, plan: Plan) -> Benchmark:
     """Stand-in for a benchmark that has bench-runs and no file: what was collected for it stays visible."""
-    bare = Benchmark(id=benchmark, place=plan_fields.place(), name=benchmark)
-    return _curated(source, bare)
+    return _curated(source, Benchmark(id=plan.benchmark, place=plan.place, name=plan.benchmark))
 
 
 def with_tasks(benchmark: Benchmark, tasks: Iterable[str]) -> Benchmark:
@@ -111,11 +110,8 @@ def _tasks_of_cache(source: Source, benchmark: str) -> dict[str, Task]:
 
 def _curated(source: Source, benchmark: Benchmark) -> Benchmark:
     """The benchmark with what its owner decided about its tasks; a task that only `state/tasks` knows exists too."""
-    path = source.lab.state_tasks / f"{benchmark.id}.yml"
-    if not source.exists(path):
-        return benchmark
     tasks = dict(benchmark.tasks)
-    top = source.mapping(path, "task")
+    top = source.optional(source.lab.state_tasks / f"{benchmark.id}.yml", "task")
     for task, fields in top.entries():
         if not NAME.fullmatch(task):
             top.problem(task, f"{task[:60]!r} can't be a task's id: {NAME_WANTED}")

@@ -26,14 +26,13 @@ def load_registry(lab: Lab, *, hosts_files: Sequence[Path] | None = None, overri
     agents = load_agents(source)
     prices, unpriced = load_prices(source)
     benchmarks = load_benchmarks(source)
-    plans = {}
-    for name, (plan, fields) in load_plans(source, agents).items():
+    plans = load_plans(source, agents)
+    for name, plan in plans.items():
         if name not in benchmarks:
             message = f"{name} is not registered as a benchmark: add data/benchmarks/{name}.yml or correct the file's name"
-            source.problem(fields.place(), "plan-benchmark", message)
-            benchmarks[name] = unregistered(source, name, fields)
+            source.problem(plan.place, "plan-benchmark", message)
+            benchmarks[name] = unregistered(source, plan)
         benchmarks[name] = _with_tasks_of_runs(source, benchmarks[name], plan)
-        plans[name] = plan
     _find_curation_of_nothing(source, benchmarks)
     return Registry(
         agents=agents,

@@ -20,7 +20,6 @@ from benchpipe.registry.records import (
     BenchRun,
     Metric,
     PerFamily,
-    Place,
     Plan,
     Remark,
     Verdict,
@@ -33,49 +32,45 @@ FORMAT_SPEC = re.compile(r"[ +-]?,?(\.\d{1,2})?[fgeEG%d]?")
 """What a score needs: a sign, thousands, decimals, a kind. Widths and fills would only break tables."""
 
 
-def load_plans(source: Source, agents: Mapping[str, Agent]) -> dict[str, tuple[Plan, Fields]]:
-    """Benchmark → plan and the fields it was read from, in file-name order."""
+def load_plans(source: Source, agents: Mapping[str, Agent]) -> dict[str, Plan]:
+    """Every benchmark's plan, in file-name order."""
     paths = source.yaml_files(source.lab.state_runs, "plan")
     plans = {}
     for benchmark in sorted({stem_of(path.name) for path in paths}):
-        committed, overlay = (source.lab.state_runs / (benchmark + end) for end in (".yml", LOCAL))
-        main = source.mapping(committed, "plan") if committed in paths else None
-        extra = source.mapping(overlay, "plan") if overlay in paths else None
-        plan = _plan(benchmark, main, extra, agents)
-        plans[benchmark] = (plan, main or extra or Fields({}, file="", lines={}, kind="plan", problems=source.problems))
+        main, extra = (source.optional(source.lab.state_runs / f"{benchmark}{end}", "plan") for end in (".yml", LOCAL))
+        plans[benchmark] = _plan(benchmark, main, extra, agents)
     return plans
 
 
-def _plan(benchmark: str, main: Fields | None, extra: Fields | None, agents: Mapping[str, Agent]) -> Plan:
-    runs = _bench_runs(benchmark, main, main, agents) if main else {}
-    for run, bench_run in (_bench_runs(benchmark, extra, main, agents) if extra else {}).items():
+def _plan(benchmark: str, main: Fields, extra: Fields, agents: Mapping[str, Agent]) -> Plan:
+    """`main` is the committed file, `extra` the local overlay; either may be empty."""
+    wide = _wide(main, BenchRun(benchmark=benchmark, run="", place=main.place(), batch=""))
+    runs = _bench_runs(main, wide, agents)
+    for run, bench_run in _bench_runs(extra, wide, agents).items():
         runs.setdefault(run, msgspec.structs.replace(bench_run, local=True))
-    asked = main.text("default", "plan-default") if main else None
+    asked = main.text("default", "plan-default")
     shown = [run for run, bench_run in runs.items() if not bench_run.hidden]
     default = asked if asked in shown else next(iter(shown), None)
-    ordered = sorted(runs, key=lambda run: run != default)
-    first = main or extra
     return Plan(
         benchmark=benchmark,
-        place=first.place() if first else Place(""),
+        place=(main if main.data or not extra.data else extra).place(),
         default=default,
-        runs={run: runs[run] for run in ordered},
-        raw=main.data if main else {},
+        runs={run: runs[run] for run in sorted(runs, key=lambda run: run != default)},
+        raw=main.data,
         specs={**_specs(extra), **_specs(main)},
-        lines={**(extra.lines if extra else {}), **(main.lines if main else {})},
+        lines={**extra.lines, **main.lines},
     )
 
 
-def _specs(fields: Fields | None) -> Mapping[str, Any]:
-    runs = fields.data.get("runs") if fields else None
+def _specs(fields: Fields) -> Mapping[str, Any]:
+    runs = fields.data.get("runs")
     return runs if isinstance(runs, Mapping) else {}
 
 
-def _bench_runs(benchmark: str, fields: Fields, main: Fields | None, agents: Mapping[str, Agent]) -> dict[str, BenchRun]:
-    """The bench-runs of one file; benchmark-wide values come from the committed one. A run without a batch is left out."""
+def _bench_runs(fields: Fields, wide: BenchRun, agents: Mapping[str, Agent]) -> dict[str, BenchRun]:
+    """The bench-runs of one file over the benchmark-wide values. A run without a batch is left out."""
     runs = {}
     specs = fields.mapping("runs")
-    wide = _wide(main, BenchRun(benchmark=benchmark, run="", place=Place(""), batch=""))
     for run, spec in specs.entries("run-batch") if specs else ():
         agent = agents.get(run)
         base = msgspec.structs.replace(wide, run=run, place=spec.place(), modes=agent.modes if agent else DEFAULT_MODES)
@@ -85,10 +80,8 @@ def _bench_runs(benchmark: str, fields: Fields, main: Fields | None, agents: Map
     return runs
 
 
-def _wide(fields: Fields | None, base: BenchRun) -> BenchRun:
+def _wide(fields: Fields, base: BenchRun) -> BenchRun:
     """`base` with the values that a benchmark sets for all its runs, and a run may set for itself."""
-    if fields is None:
-        return base
     return msgspec.structs.replace(
         base,
         task_dir=_template(fields) or base.task_dir,

@@ -23,9 +23,7 @@ def load_prices(source: Source) -> tuple[dict[str, Price], dict[str, str | None]
     """Entries by key, and key → `id` of entries without usable numbers. A value that is no mapping is ignored."""
     prices: dict[str, Price] = {}
     unpriced: dict[str, str | None] = {}
-    if not source.exists(source.lab.prices_file):
-        return prices, unpriced
-    top = source.mapping(source.lab.prices_file, "price")
+    top = source.optional(source.lab.prices_file, "price")
     owners: dict[str, str] = {}
     for key, value in top.data.items():
         if not isinstance(value, dict):

@@ -10,9 +10,7 @@ from benchpipe.registry.source import Source
 
 def load_public(source: Source) -> Public:
     """Settings of the public build; a missing or broken file means all defaults."""
-    if not source.exists(source.lab.public_file):
-        return Public()
-    fields = source.mapping(source.lab.public_file, "public")
+    fields = source.optional(source.lab.public_file, "public")
     base = fields.text("run_media_base") or ""
     if base and not base.endswith("/"):
         fields.problem("run_media_base", "`run_media_base` has to end with `/`: it is put in front of every media path")
@@ -31,11 +29,5 @@ def load_public(source: Source) -> Public:
 
 def read_backfill(lab: Lab, benchmark: str, run: str) -> Mapping[str, Backfill]:
     """`"<task>/<slot>"` → what people added to that log page. Empty where there is no file or it can't be read."""
-    source = Source(lab)
-    path = lab.backfill_file(benchmark, run)
-    if not source.exists(path):
-        return {}
-    return {
-        slot: Backfill(**{name: fields.text(name) for name in Backfill.__struct_fields__})
-        for slot, fields in source.mapping(path, "backfill").entries()
-    }
+    top = Source(lab).optional(lab.backfill_file(benchmark, run), "backfill")
+    return {slot: Backfill(**{name: fields.text(name) for name in Backfill.__struct_fields__}) for slot, fields in top.entries()}

@@ -89,6 +89,12 @@ class Source:
             value = {}
         return Fields(value, file=file, lines=parsed.lines, kind=kind, problems=self.problems)
 
+    def optional(self, path: Path, kind: str) -> Fields:
+        """`mapping` of a file that may be missing: empty then, without a problem."""
+        if self.exists(path):
+            return self.mapping(path, kind)
+        return Fields({}, file=self.place(path).file, lines={}, kind=kind, problems=self.problems)
+
     def json(self, path: Path, kind: str) -> Any:
         """The JSON value of a file, or None after leaving a problem."""
         text = self.read(path, kind, limit=MAX_JSON_BYTES)

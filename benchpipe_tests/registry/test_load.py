@@ -389,6 +389,14 @@ def test_the_local_overlay_may_stand_alone(load: Load) -> None:
     assert (plan.default, plan.runs["mine"].local) == ("mine", True)
 
 
+def test_a_fault_beside_an_overlay_is_said_once_and_a_broken_plan_keeps_its_place(load: Load) -> None:
+    overlay = {"state/runs/b.local.yml": "runs: {mine: {batch: m}}"}
+    registry = load({**BENCH, **overlay, "state/runs/b.yml": "task_dir: '{x}'\nruns: {r: {batch: x}}"}, faulty=True)
+    assert [(p.rule, p.place.line) for p in registry.problems] == [("plan-task-dir", 1)]
+    (alone,) = load({"state/runs/c.yml": "runs: [", "data/benchmarks/c.yml": "tasks: [t]"}, faulty=True).problems[1:]
+    assert str(alone.place) == "state/runs/c.yml:1"
+
+
 def test_slips_that_would_show_too_much_hide_instead(load: Load) -> None:
     plan = "runs: {r: {batch: x, hidden: 'no', withdrawn: {limited: {label: 5}, fast: 7}}}"
     run = load({**BENCH, "state/runs/b.yml": plan}, faulty=True).plans["b"].runs["r"]
