@@ -24,6 +24,8 @@ from benchpipe.transcripts.chunks import TEXT_FIELDS, ChunkWriter
 from benchpipe.transcripts.records import LOG_FILE, Chunk, Log, Step, load_log
 from benchpipe.transcripts.texts import plain
 from benchpipe.trials.view import SlotPage
+from benchpipe.usage.collect import load_costs
+from benchpipe.usage.costs import AttemptCosts
 from benchpipe.usage.records import Bill, Estimate, Tokens
 
 LARGE = 400_000
@@ -52,10 +54,9 @@ class LogSource:
         return f"{base}{place}" if base else None
 
 
-def log_pages(
-    source: LogSource, data: BenchmarkData, run: RunData, renderer: Renderer, estimates: Mapping[str, Estimate] = {}
-) -> Iterator[Job]:
-    """Jobs of all log pages of one bench-run. `estimates`: by trial name, for the chain of attempts."""
+def log_pages(source: LogSource, data: BenchmarkData, run: RunData, renderer: Renderer) -> Iterator[Job]:
+    """Jobs of all log pages of one bench-run."""
+    costs = _attempt_costs(source, data.id)
     shown = [trial for trial in run.trials if trial.log]
     for n, trial in enumerate(shown):
         around = (shown[n - 1] if n else None, shown[n + 1] if n + 1 < len(shown) else None)
@@ -63,7 +64,7 @@ def log_pages(
             file = source.log_file(trial.benchmark, trial.run, trial.task, page.slot)
             if (stamp := _stamp(file)) is None:
                 continue
-            context = _context(source, data, run, trial, page, around, estimates)
+            context = _context(source, data, run, trial, page, around, costs)
             make = _page_maker(source, file, context, renderer)
             yield Job(f"{context.path}index.html", (stamp, digest_of(repr(context))), make)
             yield from _files(source, file, context, stamp)
@@ -137,6 +138,20 @@ def _stamp(file: Path) -> str | None:
     return f"{stat.st_size}-{stat.st_mtime_ns}"
 
 
+def _attempt_costs(source: LogSource, benchmark: str) -> Mapping[str, AttemptCosts]:
+    """Money of every attempt by trial name; the snapshot tells only that of the attempts that count."""
+    stamp = None if source.public else _stamp(source.lab.costs_file(benchmark))
+    return _costs_of(source.lab, benchmark, stamp) if stamp else {}
+
+
+@lru_cache(maxsize=2)
+def _costs_of(lab: Lab, benchmark: str, stamp: str) -> Mapping[str, AttemptCosts]:
+    """Read once for all runs of a benchmark; `stamp` only tells versions of the file apart."""
+    costs = load_costs(lab, benchmark)
+    slots = [slot for tasks in costs.runs.values() for modes in tasks.values() for slot in modes.values()] if costs else []
+    return {attempt.trial: attempt for slot in slots for attempt in slot.attempts if attempt.trial}
+
+
 def _context(
     source: LogSource,
     data: BenchmarkData,
@@ -144,13 +159,14 @@ def _context(
     trial: Trial,
     page: SlotPage,
     around: tuple[Trial | None, Trial | None],
-    estimates: Mapping[str, Estimate],
+    costs: Mapping[str, AttemptCosts],
 ) -> LogContext:
     record = trial.record
     own = not page.previous and page.attempt.trial == record.trial
     place = f"{trial.benchmark}/{trial.run}/{trial.task}/{page.slot}/"
     path = addresses.log_page(trial.benchmark, trial.run, trial.task, page.slot)
-    known = {**estimates, **({record.trial: trial.estimate} if record.trial else {})}
+    estimates = {name: cost.estimate for name, cost in costs.items()} | ({record.trial: trial.estimate} if record.trial else {})
+    cost = costs.get(page.attempt.trial or "")
     pages = {
         other.attempt.trial or "": addresses.log_page(trial.benchmark, trial.run, trial.task, other.slot)
         for other in trial.seen.pages
@@ -176,9 +192,9 @@ def _context(
         raw=f"runs-data/{place}{LOG_FILE}" if source.public else path + LOG_FILE,
         banners=tuple(_banners(trial, page, own, pages)),
         checks=tuple(log_checks(record, trial.mode, run.agent.harness_id)) if own and not source.public else (),
-        attempts=attempt_rows(record.attempts, known, page.attempt.trial, pages),
-        estimate=known.get(page.attempt.trial or "", Estimate()),
-        bill=trial.bill if own else Bill(),
+        attempts=attempt_rows(record.attempts, estimates, page.attempt.trial, pages),
+        estimate=estimates.get(page.attempt.trial or "", Estimate()),
+        bill=trial.bill if own else cost.bill if cost else Bill(),
         tokens=page.attempt.tokens or Tokens(),
         earlier=earlier,
         later=later,
