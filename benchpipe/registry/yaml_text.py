@@ -90,7 +90,7 @@ def _syntax_fault(error: Exception, text: str) -> Fault:
     mark = getattr(error, "problem_mark", None)
     if mark and mark.line >= len(written):  # the end of the text says nothing; where the open thing began does
         mark = getattr(error, "context_mark", None) or mark
-    line = mark.line + 1 if mark else None
+    line = min(mark.line + 1, max(len(written), 1)) if mark else None
     said = getattr(error, "problem", None) or getattr(error, "reason", None) or "can't be read"
     here = written[mark.line] if mark and mark.line < len(written) else ""
     if "\t" in here[: len(here) - len(here.lstrip())] or (mark and "\t" in here[mark.column : mark.column + 1]):
