@@ -11,8 +11,9 @@ the line in full; `answers` holds the rules that both ways follow. What is used 
 A line is taken to be JSON: values that are skipped are not validated, but two lines that a crash glued together are seen.
 """
 
+import functools
 import re
-from typing import Any, Dict, List, NamedTuple, Optional, Pattern, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 from benchpipe.probe.answers import Answer, Carrier, answer_of, carries, conclude
 from benchpipe.probe.fastfind import find, rfind
@@ -25,9 +26,20 @@ SHORT = 4096
 REACH = 1024
 """How far from a landmark plain members are looked for."""
 
+
+class Members:
+    """Patterns of one member with a plain value and of as many as follow each other."""
+
+    def __init__(self, blank: bytes, key: bytes, plain: bytes) -> None:
+        one = blank + rb"(" + key + rb")" + blank + rb":" + blank + rb"(" + plain + rb")" + blank
+        bare = one.replace(rb"(" + key + rb")", key).replace(rb"(" + plain + rb")", plain)
+        self.one = re.compile(one)
+        self.chain = re.compile(rb"(?:" + bare + rb",)*(?:" + bare + rb"(?=\}))?" + blank)
+
+
 _PLAIN = rb'(?:"[^"\\]{0,200}"|-?[0-9][0-9.eE+-]{0,30}|true|false|null)'
 _KEY = rb'"[^"\\]{1,60}"'
-_MEMBER = re.compile(rb"\s*(" + _KEY + rb")\s*:\s*(" + _PLAIN + rb")\s*")
+_MEMBER = Members(rb"\s*", _KEY, _PLAIN)
 _LAST_STRING = re.compile(rb'"((?:\s*,\s*' + _KEY + rb"\s*:\s*" + _PLAIN + rb")*)\s*\}\s*\Z")
 _BEFORE = re.compile(rb",((?:\s*" + _KEY + rb"\s*:\s*" + _PLAIN + rb"\s*,)+)\s*\Z")
 _RESPONSE = re.compile(rb'"response"\s*:\s*"')
@@ -36,7 +48,7 @@ _OPENING = re.compile(rb"\{\s*" + _KEY + rb"\s*:\s*(?:1\d\d)?")
 # The same inside a string, where a bare quote is written \" and nothing that has a backslash of its own is looked at.
 _IN_PLAIN = rb'(?:\\"[^"\\]{0,200}\\"|-?[0-9][0-9.eE+-]{0,30}|true|false|null|\{\}|\[\])'
 _IN_KEY = rb'\\"[^"\\]{1,60}\\"'
-_IN_MEMBER = re.compile(rb" *(" + _IN_KEY + rb") *: *(" + _IN_PLAIN + rb") *")
+_IN_MEMBER = Members(rb" *", _IN_KEY, _IN_PLAIN)
 _IN_OPENING = re.compile(rb" *(" + _IN_KEY + rb") *: *\{")
 _IN_USAGE_KEY = re.compile(rb'\\"(?:usage|usageMetadata|usage_metadata)\\" *: *')
 _IN_USAGE = re.compile(_IN_USAGE_KEY.pattern + rb"(\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}) *")
@@ -144,26 +156,17 @@ def _escaped(line: bytes, at: int) -> bool:
     return (at - first) % 2 == 1
 
 
-def _members(pattern: Pattern[bytes], text: bytes, at: int, end: int = -1) -> Tuple[List[Tuple[bytes, bytes]], int]:
-    """Members with plain values from `at` on, and where the first other one begins."""
-    found = []
-    end = len(text) if end < 0 else end
-    while True:
-        match = pattern.match(text, at, end)
-        if match is None:
-            break
-        found.append((match.group(1), match.group(2)))
-        if text[match.end() : match.end() + 1] != b",":
-            at = match.end()
-            break
-        at = match.end() + 1
-    while text[at : at + 1] in (b" ", b"\t"):
-        at += 1
-    return found, at
+def _members(kind: Members, text: bytes, at: int) -> Tuple[List[Tuple[bytes, bytes]], int]:
+    """Members with plain values from `at` on, and where the first other one, or the end of their object, begins."""
+    chain = kind.chain.match(text, at)
+    return (kind.one.findall(chain.group()), chain.end()) if chain else ([], at)
 
 
 def _decoded(members: List[Tuple[bytes, bytes]]) -> Dict[str, Any]:
-    return {key[1:-1].decode(): decode(value) for key, value in members if key in _WANTED}
+    return {key[1:-1].decode(): _plain(value) for key, value in members if key in _WANTED}
+
+
+_plain = functools.lru_cache(1024)(decode)  # methods and states repeat
 
 
 def _carriers(line: bytes, at: int, start: int, end: int) -> Optional[List[Carrier]]:

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-WORDS = (
-    "the gripper moves to x=0.42 y=-0.13 and closes; contact force 3.2 N\n \"pose\": [0.1, 0.2] print(f'{err:.3f}') "
-    "def plan(goal): return rrt(goal, step=0.05)\n\\alpha path C:\\tmp /app/output/gen.py naïve usage of the API {} [] "
-).split(" ")
+TEXT = """the gripper moves to x=0.42 y=-0.13 and closes; contact force 3.2 N~ "pose": [0.1, 0.2] print(f'{err:.3f}')
+def plan(goal): return rrt(goal, step=0.05)~\\alpha path C:\\tmp /app/output/gen.py naïve usage of the API {} []"""
+WORDS = [word.replace("~", "\n") for word in TEXT.split()]
 
 
 def prose(rng: random.Random, size: int) -> str:
@@ -46,8 +45,8 @@ def responses_stream(rng: random.Random, size: int, n: int) -> str:
     echo = {"error": None, "instructions": prose(rng, size // 12), "model": "gpt-6-luna", "tools": tools}
     events: list[dict[str, Any]] = [{"type": "response.created", "response": {**base, **echo, "output": [], "usage": None}}]
     delta = {"type": "response.output_text.delta", "item_id": f"msg_{n:032x}", "output_index": 0, "content_index": 0}
-    for at in range(0, size // 2, 260):  # a token or two per event, as providers stream
-        events.append({**delta, "delta": text[at // 52 : at // 52 + 5], "logprobs": [], "obfuscation": text[at % 97 :][:11]})
+    for at in range(0, size, 330):  # a token or two per event, as providers stream
+        events.append({**delta, "delta": text[at // 66 : at // 66 + 5], "logprobs": [], "obfuscation": text[at % 97 :][:11]})
     item = {"type": "function_call", "name": "shell", "call_id": f"call_{n}", "arguments": json.dumps({"cmd": text})}
     events.append({"type": "response.output_item.done", "output_index": 0, "item": item})
     events.append(
@@ -59,9 +58,7 @@ def responses_stream(rng: random.Random, size: int, n: int) -> str:
 
 def line(rng: random.Random, n: int, size: int) -> bytes:
     """One request of about `size` bytes: outputs of tools, sometimes with an image, and the streamed answer."""
-    outputs: list[dict[str, Any]] = [
-        {"type": "function_call_output", "call_id": f"call_{n - 1}", "output": prose(rng, size // 4)}
-    ]
+    outputs: list[dict[str, Any]] = [{"type": "function_call_output", "call_id": f"call_{n - 1}", "output": prose(rng, size // 3)}]
     if rng.random() < 0.3:
         outputs.append({"type": "input_image", "image_url": image(rng, size // 3)})
     record = {
