@@ -15,6 +15,7 @@ from benchpipe.cli.main import lab_of
 from benchpipe.errors import UsageError
 from benchpipe.files import json_bytes, lock
 from benchpipe.registry.load import load_registry
+from benchpipe.registry.records import Registry
 
 
 @click.command()
@@ -29,31 +30,30 @@ def command(ctx: click.Context, strict: bool, quiet: bool, as_json: bool) -> int
     """
     lab = lab_of(ctx)
     workspace = Workspace(lab, load_registry(lab))
-    if not workspace.registry.agents and not workspace.registry.benchmarks:
+    if workspace.registry == Registry():
         raise UsageError(f"{lab.root} holds no run and no benchmark yet: docs/registering.md shows the first ten lines")
     findings: list[Finding] = []
     for name, part in PARTS:
         click.echo(f"checking {name} …", err=True)
-        findings += part(workspace)
+        found = list(part(workspace))
+        findings += found
+        for finding in found if not as_json else ():
+            if finding.severity == "error" or strict or not quiet:
+                click.echo(str(finding))
     errors = sum(finding.severity == "error" for finding in findings)
     warnings = len(findings) - errors
     failed = bool(errors or (strict and warnings))
     if as_json:
         click.echo(json_bytes({"ok": not failed, "findings": msgspec.to_builtins(findings)}), nl=False)
         return int(failed)
-    for finding in findings:
-        if finding.severity == "error" or strict or not quiet:
-            click.echo(str(finding))
-    registry = workspace.registry
-    counted = ", ".join(
-        (
-            _many(len(registry.agents), "run"),
-            _many(len(registry.benchmarks), "benchmark"),
-            _many(sum(len(plan.runs) for plan in registry.plans.values()), "bench-run"),
-        )
-    )
-    click.echo(f"check: {_many(errors, 'error')}, {_many(warnings, 'warning')} in {counted}")
+    click.echo(f"check: {_many(errors, 'error')}, {_many(warnings, 'warning')} in {_counted(workspace.registry)}")
     return int(failed)
+
+
+def _counted(registry: Registry) -> str:
+    bench_runs = sum(len(plan.runs) for plan in registry.plans.values())
+    counts = ((len(registry.agents), "run"), (len(registry.benchmarks), "benchmark"), (bench_runs, "bench-run"))
+    return ", ".join(_many(n, word) for n, word in counts)
 
 
 def _many(n: int, word: str) -> str:
