@@ -123,7 +123,8 @@ def list_jobs(root: str, batches: Mapping[str, Sequence[str]], salt: str) -> Lis
     """
     found = Listing()
     entries = sorted(_entries(root), key=lambda entry: (entry.is_symlink(), entry.name))
-    reached: Set[Tuple[int, int]] = set()
+    jobs_reached: Set[Tuple[int, int]] = set()
+    directories: List[Tuple[bool, Job, Trial]] = []
     mirror = root.rstrip("/") + "_mirror"
     mirrored = os.path.isdir(mirror)
     for entry in entries:
@@ -137,8 +138,19 @@ def list_jobs(root: str, batches: Mapping[str, Sequence[str]], salt: str) -> Lis
                 found.strangers.append(clean(entry.name))
             continue
         job = Job(clean(entry.name), entry.path, *place)
-        if _scan_job(job, reached, salt, os.path.join(mirror, entry.name) if mirrored else None):
+        inside = _scan_job(job, jobs_reached, os.path.join(mirror, entry.name) if mirrored else None)
+        if inside is not None:
             found.jobs.append(job)
+            directories += [(entry.is_symlink() or linked, job, trial) for linked, trial in inside]
+    trials_reached: Set[Tuple[int, int]] = set()
+    for _, job, trial in sorted(directories, key=lambda directory: directory[0]):
+        try:
+            _fingerprint(trial, trials_reached, salt)
+        except FileNotFoundError:  # gone since the listing (harbor-jobs 5.5)
+            continue
+        if trial.fingerprint:
+            job.trials.append(trial)
+            job.folders.add(trial.name)
     found.strangers.sort()
     return found
 
@@ -180,23 +192,24 @@ def _holds_trials(path: str) -> bool:
         return False
 
 
-def _scan_job(job: Job, reached: Set[Tuple[int, int]], salt: str, mirror: Optional[str]) -> bool:
-    """Fill `job`; False if it was reached before or is gone."""
+def _scan_job(job: Job, reached: Set[Tuple[int, int]], mirror: Optional[str]) -> Optional[List[Tuple[bool, Trial]]]:
+    """Fill `job`; directories in it that may be trials, and whether they are links. None if it was reached before or is gone."""
     try:
         state = os.stat(job.path)
     except OSError:
-        return False
+        return None
     if (state.st_dev, state.st_ino) in reached:
-        return False
+        return None
     reached.add((state.st_dev, state.st_ino))
     job.changed_at = state.st_mtime
     try:
-        entries = sorted(_entries(job.path), key=lambda entry: (entry.is_symlink(), entry.name))
+        entries = sorted(_entries(job.path), key=lambda entry: entry.name)
     except FileNotFoundError:
-        return False
+        return None
     except OSError as error:
         job.problems.append("the job directory can't be listed: %s" % error.strerror)
-        return True
+        return []
+    directories = []
     for entry in entries:
         if entry.name in MARKERS:
             try:
@@ -204,15 +217,8 @@ def _scan_job(job: Job, reached: Set[Tuple[int, int]], salt: str, mirror: Option
             except OSError:
                 continue
         elif "__" in entry.name and _is_folder(entry):
-            trial = Trial(job.name, clean(entry.name), entry.path, mirror)
-            try:
-                _fingerprint(trial, reached, salt)
-            except FileNotFoundError:
-                continue
-            if trial.fingerprint:
-                job.trials.append(trial)
-                job.folders.add(trial.name)
-    return True
+            directories.append((entry.is_symlink(), Trial(job.name, clean(entry.name), entry.path, mirror)))
+    return directories
 
 
 def _fingerprint(trial: Trial, reached: Set[Tuple[int, int]], salt: str) -> None:
@@ -244,6 +250,11 @@ def _frozen_marks(path: str, state: os.stat_result) -> List[str]:
         inside = path + "/" + name
         if os.access(inside, os.F_OK):
             marks.append(_mark(name, os.lstat(inside)))
+    more = 1
+    while os.access("%s/agent/trajectory.cont-%d.json" % (path, more), os.F_OK):
+        name = "agent/trajectory.cont-%d.json" % more
+        marks.append(_mark(name, os.lstat(path + "/" + name)))
+        more += 1
     for name in FROZEN_TREES:
         if os.access(path + "/" + name, os.F_OK):
             names: Set[str] = set()

@@ -92,7 +92,8 @@ def _details(listing: Listing, changed: set[str]) -> Dict[str, Any]:
 
 
 def _trials(job: Job, changed: set[str], cursors: Any) -> List[Dict[str, Any]]:
-    from benchpipe.probe.harbor import Folder, planned_tasks, read_trial
+    from benchpipe.probe.documents import Folder
+    from benchpipe.probe.harbor import planned_tasks, read_trial
     from benchpipe.probe.requests import trial_requests
 
     todo = [trial for trial in job.trials if bucket(job.name, trial.name) in changed]
