@@ -2,17 +2,17 @@
 from `trials`, money from `usage`, the transcript from `transcripts`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from benchpipe.site.log_steps import Section, sections
-from benchpipe.site.log_timeline import Timeline, clock, timeline
-from benchpipe.site.render import Link, Page
+from benchpipe.site.log_tables import AttemptRow, RequestRow, RobotRow, duration, request_rows, robot_rows
+from benchpipe.site.log_timeline import Timeline, timeline
+from benchpipe.site.render import Link, Page, cut
 from benchpipe.site.states import LOOKS
 from benchpipe.transcripts.checks import Check
-from benchpipe.transcripts.records import Chunk, Kept, Log, RobotEvent
-from benchpipe.trials.records import Attempt
+from benchpipe.transcripts.records import Chunk, Kept, Log
 from benchpipe.usage import format as fmt
 from benchpipe.usage.records import Bill, Estimate, Tokens
 
@@ -56,38 +56,6 @@ class Fact:
 
 
 @dataclass(frozen=True)
-class RequestRow:
-    """One model request as texts; "—" is not known. `read_from` is "" where the build doesn't tell."""
-
-    n: int
-    start: str
-    duration: str
-    status: str
-    failed: bool
-    input: str
-    cached: str
-    cache_write: str
-    output: str
-    reasoning: str
-    charge: str
-    read_from: str
-
-
-@dataclass(frozen=True)
-class RobotRow:
-    """One call of the robot; events of the same call in one row."""
-
-    call: str
-    at: str
-    what: str
-    type: str
-    steps: str
-    clipped: str
-    success: str
-    note: str
-
-
-@dataclass(frozen=True)
 class MediaView:
     """What there is to look at. `reason` says why there is no replay; file addresses are complete."""
 
@@ -97,25 +65,6 @@ class MediaView:
     reason: str
     snapshots: tuple[Link, ...]
     gen: str
-
-
-@dataclass(frozen=True)
-class AttemptRow:
-    """One attempt of the chain, oldest first. `href` leads to its page where it has one; `here` is this page's."""
-
-    n: int
-    trial: str
-    batch: str
-    state: str
-    started: str
-    agent_time: str
-    tokens: str
-    estimate: str
-    billed: str
-    why: str
-    counts: bool
-    here: bool
-    href: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -235,17 +184,17 @@ def log_page(log: Log, about: LogContext) -> LogPage:
 def _cards(log: Log, about: LogContext) -> list[Card]:
     totals, reward = log.totals, log.reward or {}
     failed_runs = sum(step.status == "failed" for step in log.steps)
-    cards = [Card("Agent time", _duration(log.agent_wall_s))]
+    cards = [Card("Agent time", duration(log.agent_wall_s))]
     if log.calls:
         cards.append(Card("Requests", f"{totals.calls:,}", f"{totals.failed} failed" if totals.failed else "none failed"))
         cards.append(Card("Tokens in", fmt.tokens(totals.input), _part(log, 4, totals.cached, totals.input, "cached")))
         cards.append(Card("Tokens out", fmt.tokens(totals.output), _part(log, 6, totals.reasoning, totals.output, "reasoning")))
     elif about.tokens.input is not None:
-        cards.append(Card("Tokens in", fmt.tokens(about.tokens.input), "the runner's own count"))
-        cards.append(Card("Tokens out", fmt.tokens(about.tokens.output), "the runner's own count"))
+        cards.append(Card("Tokens in", fmt.tokens(about.tokens.input), "the runner's count"))
+        cards.append(Card("Tokens out", fmt.tokens(about.tokens.output), "the runner's count"))
     if about.estimate.usd is not None:
         covered = f"{about.estimate.n_priced} of {about.estimate.n_requests} requests"
-        of = "the runner's own count" if about.estimate.flat else covered
+        of = "the runner's count" if about.estimate.flat else covered
         cards.append(Card("Est. cost", fmt.money(about.estimate.usd), f"at list price, {of}"))
     elif totals.input:
         cards.append(Card("Est. cost", "—", "not estimated"))
@@ -262,11 +211,6 @@ def _cards(log: Log, about: LogContext) -> list[Card]:
     return cards
 
 
-def _duration(seconds: int | None) -> str:
-    """As everywhere, but seconds below a minute."""
-    return fmt.duration(seconds) if seconds is None or seconds >= 60 else f"{seconds} s"
-
-
 def _part(log: Log, column: int, part: int, whole: int, word: str) -> str:
     """`84% cached`; "" where no request says so."""
     known = any(row[column] is not None for row in log.calls)
@@ -281,7 +225,7 @@ def _facts(log: Log, about: LogContext, media: MediaView) -> list[Fact]:
         Fact("started", fmt.moment(log.started) if log.started else ""),
         Fact("finished", fmt.moment(log.finished) if log.finished else ""),
         Fact("reward", reward),
-        Fact("exception", log.exception or "", True),
+        Fact("exception", _exception(log, about), True),
         Fact("replay", "" if media.video or media.snapshots or media.gen else media.reason),
         Fact("episode ended", " · ".join(text for text in (log.ended.reason, log.ended.error) if text)),
     ]
@@ -293,6 +237,13 @@ def _facts(log: Log, about: LogContext, media: MediaView) -> list[Fact]:
             Fact("page data built", fmt.moment(log.built) if log.built else ""),
         ]  # fmt: skip
     return [fact for fact in facts if fact.value]
+
+
+def _exception(log: Log, about: LogContext) -> str:
+    """The last line of the traceback, where this build shows it; else the type."""
+    text = next((kept.text for kept in log.kept if kept.name == "exception.txt"), "") if about.local else ""
+    last = text.strip().rpartition("\n")[2]
+    return cut(last, 400) if log.exception and log.exception in last else log.exception or ""
 
 
 def _media(log: Log, about: LogContext) -> MediaView:
@@ -323,90 +274,3 @@ def _no_video(log: Log, published: bool) -> str:
     if log.ended.reason == "error":
         return "none: the episode ended in an error"
     return "none was rendered"
-
-
-def request_rows(log: Log) -> tuple[RequestRow, ...]:
-    """Each request with its tokens, charge and the place that it was read from (D4)."""
-    made = []
-    for n, row in enumerate(log.calls):
-        start, end, status, *tokens = row
-        cache_write, charge = (tokens + [None] * 6)[4:6]
-        places = [f"{log.files[file]} @ {offset:,}" for file, offset in log.lines[n : n + 1]]
-        made.append(
-            RequestRow(
-                n=n + 1,
-                start=clock(_seconds(start)),
-                duration=f"{_seconds(end) - _seconds(start):.1f} s",
-                status="—" if status is None else str(status),
-                failed=status not in (200, None),
-                input=_count(tokens[0]), cached=_count(tokens[1]), cache_write=_count(cache_write),
-                output=_count(tokens[2]), reasoning=_count(tokens[3]),
-                charge="—" if charge is None else f"${charge}",
-                read_from="".join(places),
-            )
-        )  # fmt: skip
-    return tuple(made)
-
-
-def _seconds(value: object) -> float:
-    return float(value) if isinstance(value, int | float) else 0.0
-
-
-def _count(value: object) -> str:
-    return f"{value:,}" if isinstance(value, int) else "—"
-
-
-def robot_rows(events: Sequence[RobotEvent]) -> tuple[RobotRow, ...]:
-    """Robot calls in order; the events of one call are one row: what was asked for, with the last word on success."""
-    calls: dict[int, list[RobotEvent]] = {}
-    for event in events:
-        if event.call is not None:
-            calls.setdefault(event.call, []).append(event)
-    return tuple(_robot_row(call, of) for call, of in calls.items())
-
-
-def _robot_row(call: int, events: Sequence[RobotEvent]) -> RobotRow:
-    def last(name: str) -> str:
-        return next((str(value) for event in reversed(events) if (value := getattr(event, name)) is not None), "")
-
-    steps = next((event.steps for event in events if event.steps is not None), None)
-    success = last("success")
-    return RobotRow(
-        call=str(call),
-        at=clock(events[0].t),
-        what=", ".join(dict.fromkeys(event.ev for event in events)),
-        type=last("type"),
-        steps="" if steps is None else f"{steps:,}",
-        clipped=last("clip"),
-        success={"True": "yes", "1": "yes", "1.0": "yes", "False": "no", "0": "no", "0.0": "no"}.get(success, success),
-        note=last("note"),
-    )
-
-
-def attempt_rows(
-    attempts: Sequence[Attempt], estimates: Mapping[str, Estimate], trial: str | None, pages: Mapping[str, str]
-) -> tuple[AttemptRow, ...]:
-    """The chain of attempts with the money of each. `estimates` and `pages` are by trial name."""
-    rows = []
-    for n, attempt in enumerate(attempts, 1):
-        estimate = estimates.get(attempt.trial or "", Estimate())
-        tokens = attempt.tokens
-        known = tokens is not None and tokens.input is not None
-        rows.append(
-            AttemptRow(
-                n=n,
-                trial=attempt.trial or "—",
-                batch=attempt.batch or "",
-                state=attempt.state or "queued",
-                started=attempt.started or "",
-                agent_time=_duration(attempt.agent_wall_s),
-                tokens=f"{fmt.tokens(tokens.input)} / {fmt.tokens(tokens.output)}" if tokens and known else "—",
-                estimate=fmt.money(estimate.usd),
-                billed=fmt.money(attempt.billed_usd),
-                why=attempt.reason or attempt.exception or "",
-                counts=attempt.counts,
-                here=attempt.trial == trial,
-                href="" if attempt.trial == trial else pages.get(attempt.trial or "", ""),
-            )
-        )
-    return tuple(rows)

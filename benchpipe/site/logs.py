@@ -16,7 +16,8 @@ from benchpipe.registry.records import Public
 from benchpipe.site import addresses
 from benchpipe.site.data import BenchmarkData, RunData, Trial
 from benchpipe.site.jobs import Job, digest_of
-from benchpipe.site.log_page import Banner, LogContext, LogPage, attempt_rows, log_page
+from benchpipe.site.log_page import Banner, LogContext, LogPage, log_page
+from benchpipe.site.log_tables import attempt_rows
 from benchpipe.site.render import Link, Renderer
 from benchpipe.transcripts.build import STAMP_FILE
 from benchpipe.transcripts.checks import log_checks

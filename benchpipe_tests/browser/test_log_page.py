@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from benchpipe.site.log_page import AttemptRow, Banner, attempt_rows
+from benchpipe.site.log_page import Banner
+from benchpipe.site.log_tables import AttemptRow, attempt_rows
 from benchpipe.site.render import Link, shown
 from benchpipe.transcripts.checks import Check
 from benchpipe.transcripts.records import Ended, Kept, Log, Media, RobotEvent, Step, load_log
