@@ -4,10 +4,16 @@ import json
 import random
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
+from benchpipe.files import write_json
 from benchpipe.lab import Lab
+from benchpipe.usage.costs import BenchmarkCosts, SlotCosts
+from benchpipe.usage.records import Bill, Estimate
 
 HARNESSES = ("codex", "claude_code", "terminus2", "opencode")
 MODELS = ("gpt6_luna", "gpt6_sol", "claude_opus5_5", "gemini4_pro", "qwen5_coder")
@@ -43,8 +49,11 @@ def make_lab(
     write(root / "state/tasks/kitchen.yml", f"{names[-1]}: {{excluded: its check is broken}}\n{names[0]}: {{difficulty: easy}}\n")
     write(root / "state/runs/kitchen.yml", plan_file(ids, names))
     lab = Lab(root.resolve())
+    stored = {}
     for run in ids:
-        write_run_file(lab, run, {name: {mode: record(dice, run, name, mode) for mode in modes} for name in names})
+        stored[run] = {name: {mode: record(dice, run, name, mode) for mode in modes} for name in names}
+        write_run_file(lab, run, stored[run])
+    write_costs(lab, stored)
     (root / "contrib").mkdir(exist_ok=True)
     return lab
 
@@ -124,3 +133,28 @@ def write_run_file(lab: Lab, run: str, tasks: Mapping[str, Mapping[str, Any]], b
         "generated_at": (START + timedelta(days=30)).isoformat(),
     }
     write(lab.run_file(benchmark, run), json.dumps(said, indent=1, sort_keys=True) + "\n")
+
+
+def write_costs(lab: Lab, runs: Mapping[str, Mapping[str, Mapping[str, Any]]], benchmark: str = "kitchen") -> None:
+    """`costs.json` as `cost_estimates` writes it, at made-up prices; the last run has none."""
+    last = list(runs)[-1]
+    costs = {
+        run: {
+            task: {mode: _slot(said, priced=run != last) for mode, said in modes.items() if said["state"] != "queued"}
+            for task, modes in tasks.items()
+        }
+        for run, tasks in runs.items()
+    }
+    write_json(lab.costs_file(benchmark), msgspec.to_builtins(BenchmarkCosts(benchmark=benchmark, runs=costs)))
+
+
+def _slot(said: Mapping[str, Any], *, priced: bool) -> SlotCosts:
+    calls = said["calls"]
+    usd = Decimal(calls) * Decimal("0.0071") if priced else None
+    billed = said["billed_usd"]
+    return SlotCosts(
+        estimate=Estimate(usd=usd, n_priced=calls if priced else 0, n_requests=calls, price="v/model", as_of="2026-09-25"),
+        bill=Bill(usd=None if billed is None else Decimal(str(billed)), source="gateway", coverage="complete"),
+        trial=said["trial"],
+        files=("agent/gateway.jsonl",),
+    )

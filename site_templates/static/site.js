@@ -295,11 +295,10 @@ function openTarget() {
 }
 
 export function enliven(panel) {
-  for (const table of panel.querySelectorAll("table[data-sortable]")) {
-    makeSortable(table);
-    sortFromAddress(table);
-  }
+  const tables = panel.querySelectorAll("table[data-sortable]");
+  for (const table of tables) makeSortable(table);
   enlivenControls(panel);
+  for (const table of tables) sortFromAddress(table);
   enlivenCount(panel);
   ownTimes(panel);
   minutes();

@@ -1,0 +1,5 @@
+"""Fixtures of the browser tests."""
+
+from benchpipe_tests.browser.kitchen import browser, kitchen, page
+
+__all__ = ["browser", "kitchen", "page"]
