@@ -6,20 +6,20 @@ import rich_click as click
 
 from benchpipe.cli.main import lab_of
 from benchpipe.errors import FoundProblems
-from benchpipe.lab import Lab
+from benchpipe.publish.media.bring import bring_media, compressed_folder, exported_folder
 from benchpipe.publish.media.compress import Compressed, compress
-from benchpipe.publish.media.export import Exported, export, named_media
+from benchpipe.publish.media.export import Exported, export
 from benchpipe.publish.media.stores import FolderStore, HubStore, Store, StoreError
-from benchpipe.publish.media.upload import Uploaded, upload
+from benchpipe.publish.media.upload import Uploaded
 from benchpipe.registry.load import load_registry
 
+FOLDER = click.Path(path_type=Path)
+AT_LEAST_ONE = click.IntRange(min=1)
 benchmark_option = click.option("--benchmark", metavar="ID", help="Only this benchmark's folder.")
-out_option = click.option(
-    "--out", type=click.Path(path_type=Path), metavar="DIR", help="Where the result goes; default: the lab's .cache."
-)
-dry_run_option = click.option("--dry-run", is_flag=True, help="Write and send nothing; say what would be done.")
-images_option = click.option("--image-jobs", type=click.IntRange(min=1), help="Images at once; default: the CPUs.")
-jobs_option = click.option("--jobs", type=click.IntRange(min=1), help="Videos at once; default: half the CPUs.")
+out_option = click.option("--out", type=FOLDER, metavar="DIR", help="Where it goes; default: the lab's .cache.")
+dry_run_option = click.option("--dry-run", is_flag=True, help="Change nothing; say what would be done.")
+jobs_option = click.option("--jobs", type=AT_LEAST_ONE, help="Videos at once; default: half the CPUs.")
+images_option = click.option("--image-jobs", type=AT_LEAST_ONE, help="Images at once; default: the CPUs.")
 
 
 @click.group
@@ -38,14 +38,14 @@ def command() -> None:
 def export_command(ctx: click.Context, benchmark: str | None, out: Path | None, dry_run: bool) -> int:
     """Link every file that published logs name into one folder."""
     lab = lab_of(ctx)
-    _tell_export(export(lab, out or exported(lab), benchmark, dry_run=dry_run))
+    _tell_export(export(lab, out or exported_folder(lab), benchmark, dry_run=dry_run))
     return 0
 
 
 @command.command("compress")
 @benchmark_option
 @out_option
-@click.option("--src", type=click.Path(path_type=Path), metavar="DIR", help="The exported folder; default: the lab's .cache.")
+@click.option("--src", type=FOLDER, metavar="DIR", help="The exported folder; default: the lab's .cache.")
 @jobs_option
 @images_option
 @dry_run_option
@@ -61,16 +61,23 @@ def compress_command(
 ) -> int:
     """Make small videos and WebP images of the exported files, without their metadata."""
     lab = lab_of(ctx)
-    source = src or exported(lab)
-    if dry_run:
-        click.echo(f"media: would compress the files below {source / (benchmark or '')}")
-        return 0
-    return _tell_compress(_compress(lab, source, out or compressed(lab), benchmark, jobs, image_jobs))
+    images = load_registry(lab).public.run_media_images
+    done = compress(
+        src or exported_folder(lab),
+        out or compressed_folder(lab),
+        benchmark,
+        images=images,
+        jobs=jobs,
+        image_jobs=image_jobs,
+        dry_run=dry_run,
+        on_progress=_progress,
+    )
+    return _tell_compress(done)
 
 
 @command.command("upload")
 @click.option("--benchmark", required=True, metavar="ID", help="The benchmark whose folder is brought up to date.")
-@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Upload to this folder instead of the dataset.")
+@click.option("--out", type=FOLDER, metavar="DIR", help="Put them into this folder instead of the dataset.")
 @jobs_option
 @images_option
 @dry_run_option
@@ -80,60 +87,34 @@ def upload_command(
 ) -> int:
     """Export, compress and upload one benchmark's folder; withdrawn media are removed from the dataset."""
     lab = lab_of(ctx)
-    settings = load_registry(lab).public
-    store: Store = FolderStore(out) if out else HubStore(settings.hub_dataset)
-    _tell_export(export(lab, exported(lab), benchmark))
-    failed = _tell_compress(_compress(lab, exported(lab), compressed(lab), benchmark, jobs, image_jobs))
-    named = [one.address for one in named_media(lab, benchmark)]
+    registry = load_registry(lab)
+    store: Store = FolderStore(out) if out else HubStore(registry.public.hub_dataset)
     try:
-        done = upload(
-            store,
-            compressed(lab),
-            benchmark,
-            named,
-            dry_run=dry_run,
-            on_progress=lambda done, n, what: click.echo(f"media: {done} of {n} files there, {what}", err=True),
+        done = bring_media(
+            lab, registry, benchmark, store, dry_run=dry_run, jobs=jobs, image_jobs=image_jobs, on_progress=_progress
         )
     except StoreError as error:
         raise FoundProblems(f"the upload did not end: {error}; start it again, it goes on where it stopped") from error
-    _tell_upload(done, dry_run)
+    _tell_export(done.exported)
+    failed = _tell_compress(done.compressed)
+    _tell_upload(done.uploaded, dry_run)
     return failed
 
 
-def exported(lab: Lab) -> Path:
-    """Where exports go unless something else is said."""
-    return lab.cache / "media" / "exported"
-
-
-def compressed(lab: Lab) -> Path:
-    """Where compressed media go unless something else is said."""
-    return lab.cache / "media" / "compressed"
-
-
-def _compress(lab: Lab, source: Path, out: Path, benchmark: str | None, jobs: int | None, image_jobs: int | None) -> Compressed:
-    return compress(
-        source,
-        out,
-        benchmark,
-        images=load_registry(lab).public.run_media_images,
-        jobs=jobs,
-        image_jobs=image_jobs,
-        on_progress=lambda done, n, name: click.echo(f"media: {done} of {n}: {name}", err=True),
-    )
+def _progress(done: int, n: int, what: str) -> None:
+    click.echo(f"media: {done} of {n}: {what}", err=True)
 
 
 def _tell_export(done: Exported) -> None:
     for address in done.missing:
         click.echo(f"missing: {address}", err=True)
-    click.echo(f"export: {done.files} files, {done.bytes / 1e6:,.1f} MB, {done.written} written, {len(done.missing)} missing here")
+    click.echo(f"export: {done.files} files, {_mb(done.bytes)}, {done.written} written, {len(done.missing)} missing here")
 
 
 def _tell_compress(done: Compressed) -> int:
     for failure in done.failed:
         click.echo(f"failed: {failure}")
-    click.echo(
-        f"compress: {done.files} files, {done.source_bytes / 1e6:,.1f} → {done.bytes / 1e6:,.1f} MB, {len(done.failed)} failed"
-    )
+    click.echo(f"compress: {done.files} files, {_mb(done.source_bytes)} → {_mb(done.bytes)}, {len(done.failed)} failed")
     return 1 if done.failed else 0
 
 
@@ -141,7 +122,9 @@ def _tell_upload(done: Uploaded, dry_run: bool) -> None:
     for sign, addresses in (("+", done.sent), ("-", done.deleted)):
         for address in addresses if dry_run else ():
             click.echo(f"{sign} {address}")
-    would = "would send" if dry_run else "sent"
-    click.echo(
-        f"upload: {would} {len(done.sent)} files, {done.bytes / 1e6:,.1f} MB; {len(done.deleted)} deleted; {done.unchanged} unchanged"
-    )
+    counts = f"{len(done.sent)} files, {_mb(done.bytes)}; {len(done.deleted)} deleted; {done.unchanged} unchanged"
+    click.echo(f"upload: {'would send' if dry_run else 'sent'} {counts}")
+
+
+def _mb(size: int) -> str:
+    return f"{size / 1e6:,.1f} MB"

@@ -32,7 +32,7 @@ Progress = Callable[[int, int, str], None]
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How one file came about. `how`: encoded, remuxed, webp, stripped or kept (was up to date)."""
+    """How one file came about. `how`: encoded, remuxed, webp, stripped, kept (was up to date) or due (dry run)."""
 
     source: str
     source_bytes: int
@@ -66,9 +66,12 @@ def compress(
     images: str = "webp",
     jobs: int | None = None,
     image_jobs: int | None = None,
+    dry_run: bool = False,
     on_progress: Progress | None = None,
 ) -> Compressed:
     """Bring `out` up to date with the export in `source`; what the export no longer has goes. Failures don't stop the rest.
+
+    `dry_run` only counts what is up to date (`kept`) and what would be made (`due`, with the source's size).
 
     UsageError without ffmpeg, or without an export.
     """
@@ -87,7 +90,7 @@ def compress(
     )
     for group, workers in kinds:
         with ThreadPoolExecutor(workers) as pool:
-            results = pool.map(lambda file: _one(file, targets[file], source), group)
+            results = pool.map(lambda file: _one(file, targets[file], source, dry_run), group)
             for file, result in zip(group, results, strict=True):
                 name = targets[file].relative_to(out).as_posix()
                 if isinstance(result, Entry):
@@ -96,9 +99,10 @@ def compress(
                     failed.append(f"{file.relative_to(source).as_posix()}: {result}")
                 if on_progress:
                     on_progress(len(entries) + len(failed), len(files), name)
-    _remove_others(out / benchmark if benchmark else out, {out / name for name in entries})
     report = _report(entries, failed)
-    write_json(out / (benchmark or "") / MANIFEST, msgspec.to_builtins(report))
+    if not dry_run:
+        _remove_others(out / benchmark if benchmark else out, {out / name for name in entries})
+        write_json(out / (benchmark or "") / MANIFEST, msgspec.to_builtins(report))
     return report
 
 
@@ -113,16 +117,19 @@ def _target(file: Path, source: Path, out: Path, images: str) -> Path:
     return target.with_suffix(f".{images}") if images and file.suffix.lower() == ".png" else target
 
 
-def _one(file: Path, target: Path, source: Path) -> Entry | str:
+def _one(file: Path, target: Path, source: Path, dry_run: bool) -> Entry | str:
     """One file's entry, or why it failed."""
     relative = file.relative_to(source).as_posix()
 
     def entry(how: str, duration: float | None = None) -> Entry:
         size = file.stat().st_size
-        return Entry(source=relative, source_bytes=size, bytes=target.stat().st_size, how=how, duration=duration)
+        made = size if how == "due" else target.stat().st_size
+        return Entry(source=relative, source_bytes=size, bytes=made, how=how, duration=duration)
 
     if target.is_file() and target.stat().st_mtime_ns >= file.stat().st_mtime_ns:
         return entry("kept")
+    if dry_run:
+        return entry("due")
     beside = target.with_name(f".new.{target.name}")
     target.parent.mkdir(parents=True, exist_ok=True)
     try:
