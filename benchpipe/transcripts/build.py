@@ -128,7 +128,7 @@ def build_log(trial: Path, facts: Facts, requests: Sequence[Request], *, slot: P
             if source:
                 sources.append(source)
         times = [step.t for step in transcript.steps] + [r.started_at for r in requests if r.started_at is not None]
-        t0 = min(times, default=None)
+        t0 = min(times, default=0.0) or None
         transcript.shift(t0 or 0.0)
         chunks = ChunkWriter(write)
         for step in transcript.whole_steps():

@@ -30,11 +30,12 @@ def inside(folder: Path, name: str) -> Path | None:
 
 
 def files_below(folder: Path, pattern: str) -> list[Path]:
-    """Files that match a glob, by path, without links."""
+    """Files that match a glob and lie within the folder, by path."""
     try:
-        return sorted(path for path in folder.glob(pattern) if path.is_file() and not path.is_symlink())
+        found = sorted(folder.glob(pattern))
     except OSError:
         return []
+    return [path for path in found if inside(folder, path.relative_to(folder).as_posix())]
 
 
 def decoded(data: bytes) -> Any:

@@ -28,11 +28,12 @@ def events(files: list[Path], problems: Problems) -> Iterator[Event]:
 
 
 def _of_trajectory(document: dict[str, Any], agent: str | None, depth: int) -> Iterator[Event]:
-    t = 0.0
-    steps = document.get("steps")
-    for step in steps if isinstance(steps, list) else ():
-        if isinstance(step, dict) and step.get("is_copied_context") is not True:
-            t = epoch(step.get("timestamp")) or t
+    said = document.get("steps")
+    steps = [step for step in said if isinstance(step, dict)] if isinstance(said, list) else []
+    t = next((found for step in steps if (found := epoch(step.get("timestamp")))), 0.0)
+    for step in steps:
+        t = epoch(step.get("timestamp")) or t  # a step without a time happened right after the one before
+        if step.get("is_copied_context") is not True:
             yield from _of_step(step, t, agent)
     inner = document.get("subagent_trajectories")
     for sub in inner if isinstance(inner, list) and depth < 5 else ():

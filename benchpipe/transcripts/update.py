@@ -17,21 +17,15 @@ from benchpipe.hosts.store import load_requests
 from benchpipe.lab import Lab
 from benchpipe.registry.public import read_backfill
 from benchpipe.registry.records import Backfill, Host, Registry
-from benchpipe.transcripts.build import BUILDER_VERSION, KEPT_TEXTS, STAMP_FILE, Facts, agent_folders, build_log
-from benchpipe.transcripts.media import OUTPUT_FOLDER
+from benchpipe.transcripts.build import BUILDER_VERSION, STAMP_FILE, Facts, agent_folders, build_log
 from benchpipe.transcripts.records import LOG_FILE
-from benchpipe.transcripts.robot import EPISODES, RECORDING
 from benchpipe.trials.records import Attempt, RunFile
 from benchpipe.trials.view import slot_pages
 from benchpipe.usage.records import Request
 
 PREVIOUS = "-prev"
-_INPUTS = (
-    "agent/gateway.jsonl", "agent/sessions/**/*.jsonl", "agent/trajectory*.json", "steps/*/agent/gateway.jsonl",
-    "steps/*/agent/sessions/**/*.jsonl", "steps/*/agent/trajectory*.json", "verifier*/replay.mp4",
-    "verifier*/replay.last.png", "verifier_regrade/reward.json", *EPISODES, RECORDING, *KEPT_TEXTS, f"{OUTPUT_FOLDER}/**/*",
-)  # fmt: skip
-"""Every file that `build_log` reads, as patterns below the trial."""
+_READ = ("agent", "steps", "verifier", "verifier_regrade", "artifacts", "exception.txt")
+"""Parts of a trial that `build_log` reads from."""
 
 
 @dataclass(frozen=True)
@@ -163,10 +157,17 @@ def _partial(lab: Lab, host: Host, slot: Slot, folder: Path | None) -> str | Non
 
 def _digest(facts: Facts, folder: Path | None, usage_digest: str | None) -> str:
     """Digest of everything that a slot is made from."""
-    files = [path for pattern in _INPUTS for path in folder.glob(pattern)] if folder else []
-    files += [path for path in (facts.backfill_video, facts.backfill_episode) if path]
-    seen = [(str(path), stat.st_size, stat.st_mtime_ns) for path in sorted(files) if (stat := _stat(path))]
+    files = sorted(_files(folder)) if folder else []
+    files += [str(path) for path in (facts.backfill_video, facts.backfill_episode) if path]
+    seen = [(file, stat.st_size, stat.st_mtime_ns) for file in files if (stat := _stat(file))]
     return sha256(json_bytes([BUILDER_VERSION, repr(facts), usage_digest, seen]))[:24]
+
+
+def _files(folder: Path) -> Iterator[str]:
+    for part in _READ:
+        yield str(folder / part)
+        for place, _, names in os.walk(folder / part):
+            yield from (os.path.join(place, name) for name in names)
 
 
 def _stamp(into: Path) -> str:
@@ -177,9 +178,9 @@ def _stamp(into: Path) -> str:
         return ""
 
 
-def _stat(path: Path) -> os.stat_result | None:
+def _stat(path: str | Path) -> os.stat_result | None:
     try:
-        return path.stat()
+        return os.stat(path)
     except OSError:
         return None
 

@@ -256,3 +256,16 @@ def test_published_logs_of_the_original_are_read_as_they_are(shared: Path) -> No
         assert (log.trial, log.span, len(log.steps)) == (said["trial"], said["span"], len(said["steps"]))
         assert log.calls == said["calls"]
         assert [event.ev for event in log.robot] == [event["ev"] for event in said["robot"]]
+
+
+def test_a_trajectory_without_times_is_read_too_and_says_that_it_has_none(tmp_path: Path) -> None:
+    agent = tmp_path / "t/agent"
+    agent.mkdir(parents=True)
+    first, second = agent_step(1, "one"), agent_step(2, "two")
+    del first["timestamp"]
+    (agent / "trajectory.json").write_text(json.dumps(atif([first, second])))
+    assert [step.t for step in built(tmp_path / "t").steps] == [0.0, 0.0]
+    del second["timestamp"]
+    (agent / "trajectory.json").write_text(json.dumps(atif([first, second])))
+    log = built(tmp_path / "t")
+    assert ([step.text for step in log.steps], log.start, log.span) == (["one", "two"], None, 0.0)
