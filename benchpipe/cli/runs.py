@@ -64,7 +64,7 @@ def command(
                     detail_every_s=detail_every if once or watch else 0,
                     sync=not no_sync,
                     on_host=_tell_host,
-                    on_build=lambda due: click.echo(f"{due.partition or 'all benchmarks'}: {', '.join(due.assets)}", err=True),
+                    on_build=lambda due: click.echo(f"{due.partition or due.job}: {', '.join(due.assets)}", err=True),
                 )
             except LockHeld as held:
                 if watch is None:

@@ -15,7 +15,7 @@ from benchpipe.hosts.pool import Pool
 from benchpipe.pipeline.instance import bury_dead_runs, process_tags
 from benchpipe.pipeline.partitions import register
 from benchpipe.pipeline.polling import report_poll
-from benchpipe.pipeline.reconcile import Due, benchmarks_due, due_over_all, may_start
+from benchpipe.pipeline.reconcile import Due, benchmarks_due, due_over_all, may_start, registry_due
 from benchpipe.pipeline.scene import Scene
 
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
@@ -31,7 +31,7 @@ class Cycle:
     built: dict[str, dict[str, Any]] = field(default_factory=dict)
     """Asset and partition ("run_states[tabletop]") → metadata values of its new materialisation."""
     failed: dict[str, str] = field(default_factory=dict)
-    """Benchmark (or "all benchmarks") → why its run failed."""
+    """Benchmark (or the job, where it is over all of them) → why its run failed."""
 
 
 def collect_once(
@@ -48,7 +48,7 @@ def collect_once(
     on_host: Progress | None = None,
     on_build: Callable[[Due], None] | None = None,
 ) -> Cycle:
-    """Poll (LockHeld while somebody else does), then build every asset that is due, benchmark by benchmark.
+    """Poll (LockHeld while somebody else does), then build every asset that is due: registry, benchmarks, sums over them.
 
     `detail_every_s`: a change that alters no state waits until the stored file is this old. Without `sync` no raw records
     are fetched: log pages and site pages stay as they are.
@@ -58,6 +58,8 @@ def collect_once(
     cycle = Cycle(poll_hosts(scene.lab, scene.registry, now=now, only=hosts, on_progress=on_host, pool=pool))
     scene.forget_readings()
     report_poll(instance, cycle.poll)
+    if registry := registry_due(instance, scene):
+        _build(instance, definitions, registry, cycle, on_build)
     for due in benchmarks_due(instance, scene, benchmarks, detail_every_s=detail_every_s, now=now):
         if wanted := due if sync else due.without(NEEDS_RAW_RECORDS):
             _build(instance, definitions, wanted, cycle, on_build)
@@ -76,7 +78,7 @@ def _build(
 ) -> None:
     """Execute one run unless another process is at it or it failed too often with these inputs."""
     if not may_start(instance, due):
-        cycle.failed[due.partition or "all benchmarks"] = "is being built elsewhere, or was given up until its inputs change"
+        cycle.failed[due.partition or due.job] = "is being built elsewhere, or was given up until its inputs change"
         return
     if on_build:
         on_build(due)
@@ -95,4 +97,4 @@ def _build(
     if not result.success:
         errors = [event.step_failure_data.error for event in result.all_node_events if event.is_step_failure]
         causes = [(error.cause or error).message.strip().splitlines()[0] for error in errors if error]
-        cycle.failed[due.partition or "all benchmarks"] = "; ".join(causes) or "its run failed"
+        cycle.failed[due.partition or due.job] = "; ".join(causes) or "its run failed"

@@ -2,8 +2,6 @@
 
 import dagster as dg
 
-from benchpipe.pipeline.partitions import BENCHMARKS, DATASETS, HOSTS
-
 REGISTRY = ("agent_registry", "price_list", "benchmark_registry")
 COLLECT = ("run_scopes", "run_states", "cost_estimates", "trial_logs", "site_pages", "status_json")
 CONTRIBUTIONS = ("submissions", "submission_reports", "result_rows", "contribution_pages")
@@ -17,12 +15,11 @@ registry = dg.define_asset_job(
     "registry", selection=_select(*REGISTRY), description="Read what people wrote: run definitions, prices, benchmarks."
 )
 poll_hosts = dg.define_asset_job(
-    "poll_hosts", selection=_select("host_trials"), partitions_def=HOSTS, description="Ask one host what its job directories hold."
+    "poll_hosts", selection=_select("host_trials"), description="Ask one host what its job directories hold."
 )
 collect = dg.define_asset_job(
     "collect",
     selection=_select(*COLLECT),
-    partitions_def=BENCHMARKS,
     description="From the hosts' readings to states, money, log pages and pages of one benchmark, and status.json.",
 )
 sum_up = dg.define_asset_job(
@@ -33,19 +30,16 @@ sum_up = dg.define_asset_job(
 build_site = dg.define_asset_job(
     "build_site",
     selection=_select("site_pages", "site_overview"),
-    partitions_def=BENCHMARKS,
     description="The pages of one benchmark and the pages over all of them.",
 )
 publish = dg.define_asset_job(
     "publish",
     selection=_select("published_snapshot"),
-    partitions_def=BENCHMARKS,
     description="Write one benchmark's part of the redacted, scanned snapshot.",
 )
 contributions = dg.define_asset_job(
     "contributions",
     selection=_select(*CONTRIBUTIONS),
-    partitions_def=DATASETS,
     description="Check what outsiders contributed to one dataset, and make its rows and pages.",
 )
 check = dg.define_asset_job(
