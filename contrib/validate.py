@@ -9,12 +9,15 @@ import hashlib
 import json
 import re
 import sys
+from collections.abc import Callable, Iterator
 from collections.abc import Iterable
 from collections.abc import Iterable, Iterator
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -81,12 +84,19 @@ def named(pointer: str) -> str:
     return name or "the file"
 
 
+def short(sha: str) -> str:
+    """The first 12 characters of a hex id; anything else whole, since a cut-off text can't be recognised as contact data."""
+    return f"{sha[:12]}…" if re.fullmatch("[0-9a-f]{13,}", sha) else sha
+
+
 # --- benchpipe/contributions/strict_json.py ---------------------------------------------------------------------------------
 
 MAX_BYTES = 1 << 20
 MAX_DEPTH = 32
 MAX_NUMBER = 64
 MAX_EXPONENT = 300
+MAX_FAULTS = 100
+"""Faults that are told of one file; a file with more is told enough."""
 _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|[{}\[\],:]|[^\s"{}\[\],:]+', re.DOTALL)
 _EXPONENT = re.compile(r"[eE]([-+]?\d+)$")
 
@@ -194,6 +204,8 @@ def _faults(text: str) -> list[tuple[int | None, str, str]]:
             seen.add(pointer)
         elif token[0] not in '"{[tf' and token != "null" and (fault := _number_fault(token)):
             faults.append((line, pointer, fault))
+        if len(faults) == MAX_FAULTS:
+            break
     return faults
 
 
@@ -210,9 +222,8 @@ def escape(part: str) -> str:
     return part.replace("~", "~0").replace("/", "~1")
 
 
-def _walk(text: str) -> list[tuple[str, int, str, bool]]:
+def _walk(text: str) -> Iterator[tuple[str, int, str, bool]]:
     """(pointer, line, token, is it a key) of every key and value in file order. The text is known to be JSON."""
-    found: list[tuple[str, int, str, bool]] = []
     stack: list[list[Any]] = []  # [pointer of the container, current key or index, does a key come next]
     line, position = 1, 0
     for match in _TOKEN.finditer(text):
@@ -229,13 +240,12 @@ def _walk(text: str) -> list[tuple[str, int, str, bool]]:
             continue
         elif stack and stack[-1][2]:
             stack[-1][1], stack[-1][2] = json.loads(token), False
-            found.append((f"{stack[-1][0]}/{escape(stack[-1][1])}", line, token, True))
+            yield f"{stack[-1][0]}/{escape(stack[-1][1])}", line, token, True
         else:
             pointer = f"{stack[-1][0]}/{escape(str(stack[-1][1]))}" if stack else ""
-            found.append((pointer, line, token, False))
+            yield pointer, line, token, False
             if token in ("{", "["):
                 stack.append([pointer, "" if token == "{" else 0, token == "{"])
-    return found
 
 
 def dumps(value: Any, indent: int = 2) -> str:
@@ -259,14 +269,20 @@ def _dump(value: Any, indent: int, level: int) -> str:
 
 MARK = "[contact removed]"
 _MESSENGERS = "wechat|weixin|微信|whatsapp|telegram|viber|skype|discord|qq|kakao(?:talk)?|tel|phone|mobile"
-_PATTERNS = re.compile(
-    r"(?:mailto:)?[\w.+%-]+\s?(?:@|＠|\(at\)|\[at\])\s?(?=[\w-]*[A-Za-z])[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2,}"
-    rf"|(?<![\w])(?:{_MESSENGERS})(?:[ _-]?(?:id|number|no\.?))?\s*[:=：]\s*[^\s,;)\]\"]+"
+_HOST = re.compile(
+    r"\s?(?:@|＠|\(at\)|\[at\])\s?(?=[\w-]*[A-Za-z])[\w-]{1,63}(?:\.[\w-]{1,63}){0,8}\.[A-Za-z]{2,24}", re.IGNORECASE
+)
+_NAME = re.compile(r"(?:mailto:)?[\w.+%-]{1,64}\Z", re.IGNORECASE)
+_LONGEST_NAME = 71
+_OTHER = re.compile(
+    rf"(?<![\w])(?:{_MESSENGERS})(?:[ _-]?(?:id|number|no\.?))?\s*[:=：]\s*[^\s,;)\]\"]+"
     r"|(?<![\w])wxid_\w+"
     r"|(?<![\w@/.])@[A-Za-z]\w{3,31}(?![\w/.])"
     r"|(?<![\w+.])\+\d[\d ()-]{7,18}\d",
     re.IGNORECASE,
 )
+MAX_TOLD = 600
+"""Characters of one message."""
 MIN_VALUE = 4
 """A contact value shorter than this is not looked for elsewhere: it would hit ordinary words."""
 
@@ -291,7 +307,24 @@ def without_contacts(text: str, contacts: Iterable[str] = ()) -> str:
     """`text` with the given contact values and everything shaped like an address or messenger id replaced by MARK."""
     for contact in sorted(contacts, key=len, reverse=True):
         text = re.sub(re.escape(contact), MARK, text, flags=re.IGNORECASE)
-    return _PATTERNS.sub(MARK, text)
+    return _OTHER.sub(MARK, _without_mail(text))
+
+
+def _without_mail(text: str) -> str:
+    """Addresses are looked for from the @ backwards: from the front a long word would cost its length squared."""
+    kept, end = [], 0
+    for host in _HOST.finditer(text):
+        window = max(end, host.start() - _LONGEST_NAME)
+        if name := _NAME.search(text[window : host.start()]):
+            kept += [text[end : window + name.start()], MARK]
+            end = host.end()
+    return "".join([*kept, text[end:]])
+
+
+def told(text: str, contacts: Iterable[str], limit: int = MAX_TOLD) -> str:
+    """A message as it is told: without contact data, and only then cut, since a cut-off address would not be recognised."""
+    text = without_contacts(text, contacts)
+    return text if len(text) <= limit else f"{text[:limit]}…"
 
 
 # --- benchpipe/contributions/file_codes.py ----------------------------------------------------------------------------------
@@ -347,8 +380,8 @@ _TYPES: dict[str, tuple[type, ...]] = {
 
 
 def shape_findings(value: Any, schema: dict[str, Any]) -> list[Finding]:
-    """SUB-003 to SUB-006 for a value against a whole schema (with its `$defs`), in the order of the schema."""
-    return list(_check(value, schema, schema, ""))
+    """SUB-003 to SUB-006 for a value against a whole schema (with its `$defs`), in the order of the schema; MAX_FAULTS at most."""
+    return list(islice(_check(value, schema, schema, ""), MAX_FAULTS))
 
 
 def _check(value: Any, schema: dict[str, Any], root: dict[str, Any], pointer: str) -> Iterator[Finding]:
@@ -387,7 +420,7 @@ def _check_object(value: dict[str, Any], schema: dict[str, Any], root: dict[str,
         elif isinstance(extra := schema.get("additionalProperties", True), dict):
             yield from _check(item, extra, root, f"{pointer}/{escape(key)}")
         elif extra is False and not key.startswith("x_"):
-            yield SUB["SUB-004"].finding(f"{pointer}/{escape(key)}", key=key[:60], known=", ".join(known))
+            yield SUB["SUB-004"].finding(f"{pointer}/{escape(key)}", key=key, known=", ".join(known))
 
 
 def _resolved(schema: dict[str, Any], root: dict[str, Any]) -> dict[str, Any]:
@@ -467,17 +500,19 @@ def runs_of(doc: Any) -> list[tuple[int, dict[str, Any]]]:
 
 def file_findings(doc: Any, place: str, *, platform_written: bool = False) -> list[Finding]:
     """All findings of the rules. `place` is the file's path with `/`; `platform_written`: status is the platform's own."""
-    findings = [
-        *_names(doc, place),
-        *_equal_fields(doc),
-        *_rounds(doc),
-        *_paths(doc),
-        *_attainable(doc),
-        *_short_commit(doc),
-        *_contact(doc),
-        *_placeholders(doc),
+    rules: list[Callable[[Any], Iterator[Finding]]] = [
+        partial(_names, place=place),
+        _equal_fields,
+        _rounds,
+        _paths,
+        _attainable,
+        _short_commit,
+        _contact,
+        _placeholders,
     ]
-    return findings if platform_written else [*findings, *_platform_fields(doc)]
+    if not platform_written:
+        rules.append(_platform_fields)
+    return [finding for rule in rules for finding in islice(rule(doc), MAX_FAULTS)]
 
 
 def _names(doc: Any, place: str) -> Iterator[Finding]:
@@ -665,15 +700,15 @@ def validate(path: Path, schema: dict[str, Any]) -> tuple[list[str], int]:
     except Refused as refused:
         findings, lines = [unreadable(*fault) for fault in refused.faults], {}
     contacts = contacts_of(doc)
-    told = []
+    said = []
     for finding in sorted(findings, key=lambda f: (f.line or lines.get(f.pointer, 0), f.pointer, f.code)):
         line = finding.line or lines.get(finding.pointer)
         where = f"{path}:{line}" if line else str(path)
-        text = f"{finding.severity.upper()} {finding.code} {where} {finding.pointer}  {finding.message} {finding.hint}"
-        told.append(without_contacts(text.rstrip(), contacts))
+        parts = [told(part, contacts) for part in (finding.pointer, f" {finding.message}", finding.hint) if part]
+        said.append(" ".join([finding.severity.upper(), finding.code, told(where, contacts), *parts]))
     n_errors = sum(finding.severity == "error" for finding in findings)
-    said = f"{n_errors} error(s), {len(findings) - n_errors} warning(s)" if findings else "fine"
-    return [*told, f"{path}: {said}"], n_errors
+    total = f"{n_errors} error(s), {len(findings) - n_errors} warning(s)" if findings else "fine"
+    return [*said, f"{path}: {total}"], n_errors
 
 
 def main(arguments: list[str], schema: dict[str, Any]) -> int:

@@ -52,7 +52,7 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True):
 class Checked(msgspec.Struct, frozen=True, kw_only=True):
     """One submission after the gate. `doc` is the file as read, its numbers as text where they are no integers, without contact.
 
-    `doc` and `measured` are None and empty for a file that could not be read as a submission.
+    `doc` is None for a file that could not be read as a submission; `measured` is empty for a refused one.
     """
 
     path: str
@@ -99,7 +99,7 @@ def check_submission(
     dataset = file_rules.field(doc, "dataset")
     benchmark = benchmarks.get(dataset) if isinstance(dataset, str) else None
     if doc is not None and isinstance(dataset, str) and benchmark is None:
-        findings.append(CODES["SET-009"].finding("/dataset", dataset=dataset[:100]))
+        findings.append(CODES["SET-009"].finding("/dataset", dataset=dataset))
     if benchmark and not is_binary(benchmark):
         findings = [finding for finding in findings if finding.code != "SUB-018"]
     if benchmark is None or any(finding.severity == "error" for finding in findings):
@@ -124,12 +124,13 @@ def check_submission(
     )
     findings += judge(evidence)
     entries = said(findings, name, lines or lines_of(decode(data)) if findings else {}, contacts)
+    report = report_of(name, evidence, entries, contacts)
     return Checked(
         path=name,
-        report=report_of(name, evidence, entries, contacts),
+        report=report,
         input_sha256=sha256(data),
         doc=public_doc(doc, contacts),
-        measured=tuple(_measured(evidence, run, contacts) for run in evidence.runs),
+        measured=tuple(_measured(evidence, run, contacts) for run in evidence.runs) if report.verdict != "refused" else (),
     )
 
 

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from benchpipe.contributions.contacts import contacts_of, without_contacts
+from benchpipe.contributions.contacts import contacts_of, told
 from benchpipe.contributions.file_codes import SUB
 from benchpipe.contributions.file_rules import file_findings
 from benchpipe.contributions.findings import Finding
@@ -53,15 +53,15 @@ def validate(path: Path, schema: dict[str, Any]) -> tuple[list[str], int]:
     except Refused as refused:
         findings, lines = [unreadable(*fault) for fault in refused.faults], {}
     contacts = contacts_of(doc)
-    told = []
+    said = []
     for finding in sorted(findings, key=lambda f: (f.line or lines.get(f.pointer, 0), f.pointer, f.code)):
         line = finding.line or lines.get(finding.pointer)
         where = f"{path}:{line}" if line else str(path)
-        text = f"{finding.severity.upper()} {finding.code} {where} {finding.pointer}  {finding.message} {finding.hint}"
-        told.append(without_contacts(text.rstrip(), contacts))
+        parts = [told(part, contacts) for part in (finding.pointer, f" {finding.message}", finding.hint) if part]
+        said.append(" ".join([finding.severity.upper(), finding.code, told(where, contacts), *parts]))
     n_errors = sum(finding.severity == "error" for finding in findings)
-    said = f"{n_errors} error(s), {len(findings) - n_errors} warning(s)" if findings else "fine"
-    return [*told, f"{path}: {said}"], n_errors
+    total = f"{n_errors} error(s), {len(findings) - n_errors} warning(s)" if findings else "fine"
+    return [*said, f"{path}: {total}"], n_errors
 
 
 def main(arguments: list[str], schema: dict[str, Any]) -> int:

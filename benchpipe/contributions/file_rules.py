@@ -5,14 +5,16 @@ here. Every rule stands by itself: a field that is missing or of a wrong type is
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
+from itertools import islice
 from typing import Any
 
 from benchpipe.contributions.file_codes import SUB
 from benchpipe.contributions.findings import Finding, named
-from benchpipe.contributions.strict_json import escape
+from benchpipe.contributions.strict_json import MAX_FAULTS, escape
 
 _PLACEHOLDER = re.compile(r"<[^<>]*>|…")
 _PAGE_WORDS = {"you", "your-method", "your name", "your institution", "https://your.site"}
@@ -36,17 +38,19 @@ def runs_of(doc: Any) -> list[tuple[int, dict[str, Any]]]:
 
 def file_findings(doc: Any, place: str, *, platform_written: bool = False) -> list[Finding]:
     """All findings of the rules. `place` is the file's path with `/`; `platform_written`: status is the platform's own."""
-    findings = [
-        *_names(doc, place),
-        *_equal_fields(doc),
-        *_rounds(doc),
-        *_paths(doc),
-        *_attainable(doc),
-        *_short_commit(doc),
-        *_contact(doc),
-        *_placeholders(doc),
+    rules: list[Callable[[Any], Iterator[Finding]]] = [
+        partial(_names, place=place),
+        _equal_fields,
+        _rounds,
+        _paths,
+        _attainable,
+        _short_commit,
+        _contact,
+        _placeholders,
     ]
-    return findings if platform_written else [*findings, *_platform_fields(doc)]
+    if not platform_written:
+        rules.append(_platform_fields)
+    return [finding for rule in rules for finding in islice(rule(doc), MAX_FAULTS)]
 
 
 def _names(doc: Any, place: str) -> Iterator[Finding]:

@@ -66,3 +66,8 @@ def named(pointer: str) -> str:
     """A JSON pointer in the words of the page: `/runs/0/score` → `runs[0].score`."""
     name = re.sub(r"/(\d+)(?=/|$)", r"[\1]", pointer).replace("/", ".").lstrip(".")
     return name or "the file"
+
+
+def short(sha: str) -> str:
+    """The first 12 characters of a hex id; anything else whole, since a cut-off text can't be recognised as contact data."""
+    return f"{sha[:12]}…" if re.fullmatch("[0-9a-f]{13,}", sha) else sha

@@ -161,6 +161,8 @@ def _new_file(path: str, text: str) -> str:
 
 def branch(repository: Path, name: str, intake: Intake, who: Author, when: datetime) -> str:
     """A branch with one commit on top of HEAD that adds the files; the commit's id. UsageError if git says no."""
+    if name.startswith("-"):
+        raise UsageError(f"{name}: a branch's name can't begin with '-'")
     stamp = when.isoformat(timespec="seconds")
     with tempfile.TemporaryDirectory() as place:
         environment = {

@@ -63,5 +63,5 @@ def read_scores(data: bytes, name: str, run: int) -> tuple[Scores | None, list[F
         return Scores({task: Fraction(entry.score) for task, entry in full.tasks.items()}, full), []
     wrong = [task for task, score in value.items() if isinstance(score, bool) or not isinstance(score, int | Number)]
     if wrong:
-        return unreadable([(f"/{escape(wrong[0])}", f"the score of {wrong[0][:80]} is no number")])
+        return unreadable([(f"/{escape(wrong[0])}", f"the score of {wrong[0]} is no number")])
     return Scores({task: Fraction(score) for task, score in value.items()}), []

@@ -16,7 +16,7 @@ from benchpipe.contributions.strict_json import Refused
 from benchpipe.lab import Lab
 
 Stamp = list[int]
-"""Size, modification and change time (ns), inode of a file; empty for a file that is not there."""
+"""Mode, size, modification and change time (ns), inode of a file; empty for a file that is not there."""
 MAX_RECORD_BYTES = 32 << 20
 """Limit of run records (curve.jsonl, run_meta.json); submissions and per-task files have `strict_json.MAX_BYTES`."""
 
@@ -27,7 +27,7 @@ def stamp(path: Path) -> Stamp:
         info = os.lstat(path)
     except OSError:
         return []
-    return [info.st_size, info.st_mtime_ns, info.st_ctime_ns, info.st_ino]
+    return [info.st_mode, info.st_size, info.st_mtime_ns, info.st_ctime_ns, info.st_ino]
 
 
 @dataclass

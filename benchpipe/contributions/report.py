@@ -1,6 +1,6 @@
 """A submission's report: checks, verdict, findings; as JSON for machines and as Markdown for a comment (F3, F4, commands.md).
 
-Pure. Every text of a report went through `without_contacts` when it was made, so whatever prints it can't leak one.
+Pure. Every text of a report went through `contacts.told` when it was made, so whatever prints it can't leak one.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,7 +9,7 @@ from typing import Any, Literal
 import msgspec
 
 from benchpipe.contributions.codes import CHECKS, CODES
-from benchpipe.contributions.contacts import without_contacts
+from benchpipe.contributions.contacts import told
 from benchpipe.contributions.findings import FAIL, NOT_RUN, REFUSE, Finding
 
 State = Literal["passed", "failed", "not_run", "not_applicable"]
@@ -86,10 +86,10 @@ def said(findings: Iterable[Finding], file: str, lines: Mapping[str, int], conta
         entry = Said(
             code=finding.code,
             severity="error" if finding.severity == "error" else "warning",
-            message=without_contacts(finding.message, contacts),
-            file=without_contacts(where, contacts),
-            pointer=without_contacts(finding.pointer, contacts),
-            hint=without_contacts(finding.hint, contacts),
+            message=told(finding.message, contacts),
+            file=told(where, contacts),
+            pointer=told(finding.pointer, contacts),
+            hint=told(finding.hint, contacts),
             line=line,
             run=finding.run,
         )

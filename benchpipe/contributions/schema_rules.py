@@ -6,11 +6,12 @@ implementation. Standard library only: this module is a part of `contrib/validat
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 from benchpipe.contributions.file_codes import SUB
 from benchpipe.contributions.findings import Finding, named
-from benchpipe.contributions.strict_json import Number, escape
+from benchpipe.contributions.strict_json import MAX_FAULTS, Number, escape
 
 _TYPES: dict[str, tuple[type, ...]] = {
     "object": (dict,),
@@ -24,8 +25,8 @@ _TYPES: dict[str, tuple[type, ...]] = {
 
 
 def shape_findings(value: Any, schema: dict[str, Any]) -> list[Finding]:
-    """SUB-003 to SUB-006 for a value against a whole schema (with its `$defs`), in the order of the schema."""
-    return list(_check(value, schema, schema, ""))
+    """SUB-003 to SUB-006 for a value against a whole schema (with its `$defs`), in the order of the schema; MAX_FAULTS at most."""
+    return list(islice(_check(value, schema, schema, ""), MAX_FAULTS))
 
 
 def _check(value: Any, schema: dict[str, Any], root: dict[str, Any], pointer: str) -> Iterator[Finding]:
@@ -64,7 +65,7 @@ def _check_object(value: dict[str, Any], schema: dict[str, Any], root: dict[str,
         elif isinstance(extra := schema.get("additionalProperties", True), dict):
             yield from _check(item, extra, root, f"{pointer}/{escape(key)}")
         elif extra is False and not key.startswith("x_"):
-            yield SUB["SUB-004"].finding(f"{pointer}/{escape(key)}", key=key[:60], known=", ".join(known))
+            yield SUB["SUB-004"].finding(f"{pointer}/{escape(key)}", key=key, known=", ".join(known))
 
 
 def _resolved(schema: dict[str, Any], root: dict[str, Any]) -> dict[str, Any]:

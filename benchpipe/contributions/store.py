@@ -141,7 +141,7 @@ def _still_true(lab: Lab, entry: Entry, replayed: Replayed | None, today: date) 
         now = stamp(path)
         if now == before:
             continue
-        if not digest or not now or path.is_symlink() or _sha256_of(path) != digest:
+        if not digest or not now or not before or now[0] != before[0] or _sha256_of(path) != digest:
             return None
         seen[name] = (now, digest)
     return msgspec.structs.replace(entry, seen=seen) if seen != entry.seen else entry

@@ -5,6 +5,7 @@ Standard library only: this module is a part of `contrib/validate.py`. It knows 
 
 import json
 import re
+from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ MAX_BYTES = 1 << 20
 MAX_DEPTH = 32
 MAX_NUMBER = 64
 MAX_EXPONENT = 300
+MAX_FAULTS = 100
+"""Faults that are told of one file; a file with more is told enough."""
 _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|[{}\[\],:]|[^\s"{}\[\],:]+', re.DOTALL)
 _EXPONENT = re.compile(r"[eE]([-+]?\d+)$")
 
@@ -120,6 +123,8 @@ def _faults(text: str) -> list[tuple[int | None, str, str]]:
             seen.add(pointer)
         elif token[0] not in '"{[tf' and token != "null" and (fault := _number_fault(token)):
             faults.append((line, pointer, fault))
+        if len(faults) == MAX_FAULTS:
+            break
     return faults
 
 
@@ -136,9 +141,8 @@ def escape(part: str) -> str:
     return part.replace("~", "~0").replace("/", "~1")
 
 
-def _walk(text: str) -> list[tuple[str, int, str, bool]]:
+def _walk(text: str) -> Iterator[tuple[str, int, str, bool]]:
     """(pointer, line, token, is it a key) of every key and value in file order. The text is known to be JSON."""
-    found: list[tuple[str, int, str, bool]] = []
     stack: list[list[Any]] = []  # [pointer of the container, current key or index, does a key come next]
     line, position = 1, 0
     for match in _TOKEN.finditer(text):
@@ -155,13 +159,12 @@ def _walk(text: str) -> list[tuple[str, int, str, bool]]:
             continue
         elif stack and stack[-1][2]:
             stack[-1][1], stack[-1][2] = json.loads(token), False
-            found.append((f"{stack[-1][0]}/{escape(stack[-1][1])}", line, token, True))
+            yield f"{stack[-1][0]}/{escape(stack[-1][1])}", line, token, True
         else:
             pointer = f"{stack[-1][0]}/{escape(str(stack[-1][1]))}" if stack else ""
-            found.append((pointer, line, token, False))
+            yield pointer, line, token, False
             if token in ("{", "["):
                 stack.append([pointer, "" if token == "{" else 0, token == "{"])
-    return found
 
 
 def dumps(value: Any, indent: int = 2) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from benchpipe.contributions.codes import CODES
 from benchpipe.contributions.evidence import Evidence, RunEvidence
-from benchpipe.contributions.findings import Finding
+from benchpipe.contributions.findings import Finding, short
 from benchpipe.contributions.pools import list_sha256, study_set
 from benchpipe.contributions.run_record import RunRecord, identity_of, plain
 
@@ -58,7 +58,7 @@ def _study_ids(evidence: Evidence, record: RunRecord, n: int) -> Iterator[Findin
     theirs = record.recorded("study_ids_sha256")
     declared = config.study_ids_sha256 or registered
     if declared and isinstance(theirs, str) and theirs != declared:
-        yield CODES["CFG-002"].finding("/config/study_ids_sha256", run=n, a=declared[:12], b=theirs[:12])
+        yield CODES["CFG-002"].finding("/config/study_ids_sha256", run=n, a=short(declared), b=short(theirs))
     elif not (declared and theirs):
         yield CODES["CFG-011"].finding("/config/study_ids", run=n)
 

@@ -1,6 +1,7 @@
 """The evidence behind each check of a run, in one sentence: what was compared with what. Decides nothing."""
 
 from benchpipe.contributions.evidence import Evidence, RunEvidence
+from benchpipe.contributions.findings import short
 from benchpipe.contributions.gate.score import decimal
 from benchpipe.contributions.gate.task_set import pool_of
 from benchpipe.contributions.pools import list_sha256
@@ -22,7 +23,7 @@ def evidence_of(evidence: Evidence, run: RunEvidence) -> dict[str, str]:
             f"{_records(run)}"
         )
     if trajectories := evidence.submission.trajectories:
-        said["trajectories"] = f"{trajectories.bytes:,} bytes declared, sha256 {trajectories.sha256[:12]}…"
+        said["trajectories"] = f"{trajectories.bytes:,} bytes declared, sha256 {short(trajectories.sha256)}"
     return said
 
 
@@ -32,7 +33,7 @@ def _task_set(evidence: Evidence, run: RunEvidence) -> str:
         return f"{len(scored)} ids scored; they are no declared pool"
     if pool.ids is None:
         return f"{len(scored)} ids scored; pool {pool.id} declares {pool.pool.size}"
-    return f"{len(scored & pool.ids)} of {pool.pool.size} ids of pool {pool.id} scored; list sha256 {list_sha256(pool.ids)[:12]}…"
+    return f"{len(scored & pool.ids)} of {pool.pool.size} ids of pool {pool.id} scored; list sha256 {short(list_sha256(pool.ids))}"
 
 
 def _validity(run: RunEvidence) -> str:
@@ -60,9 +61,11 @@ def _state(evidence: Evidence, run: RunEvidence) -> str:
     elif run.tree:
         parts.append(f"{run.tree.path} hashes to {run.tree.match.computed}, not {run.run.harness_sha}")
     if run.record.platform_sha:
-        parts.append(f"{_records(run)} names platform {run.record.platform_sha[:12]}…")
+        parts.append(f"{_records(run)} names platform {short(run.record.platform_sha)}")
     if evidence.platform_at_commit:
-        parts.append(f"the platform at commit {evidence.submission.platform.commit[:12]} has {evidence.platform_at_commit[:12]}…")
+        parts.append(
+            f"the platform at commit {short(evidence.submission.platform.commit)} has {short(evidence.platform_at_commit)}"
+        )
     return "; ".join(parts) or f"{_records(run)} names no platform"
 
 

@@ -29,7 +29,7 @@ def _invalid(run: RunEvidence) -> Iterator[Finding]:
     worst = max(run.run.n_invalid, len(listed_here), counted or 0, mapped)
     if worst:
         first = next(iter(sorted(listed_here)), None)
-        example = f"{first}: {listed_here[first].stage} - {listed_here[first].detail[:200]}" if first else "not listed"
+        example = f"{first}: {listed_here[first].stage} - {listed_here[first].detail}" if first else "not listed"
         yield CODES["VAL-001"].finding(at, run=n, n=worst, example=example)
     if full and (both := full.invalid.keys() & full.tasks.keys()):
         yield CODES["PTF-003"].finding(run=n, ids=listed(both))

@@ -1,0 +1,1 @@
+"""Directories of the dataset repository, `Experiments/<benchmark>/…`: read, recomputed, never executed (contributions 17)."""
