@@ -167,6 +167,7 @@ async function jump(n, push = true) {
   transcript.querySelector(".is-target")?.classList.remove("is-target");
   step.classList.add("is-target");
   if (getComputedStyle(step).display === "none") filter("");
+  transcript.style.setProperty("--bar", `${document.querySelector(".log-bar").offsetHeight}px`);
   step.scrollIntoView({ block: "start" });
   step.querySelector(".step-n").focus({ preventScroll: true });
 }

@@ -1,7 +1,8 @@
 // Finds a text in every step of a transcript, fetched section by section, off the page's thread.
 // In: {text, parts: [{src, first} | {steps: [[n, text]]}]}. Out, per part: {hits: [[n, before, hit, after]], done}.
 
-const AROUND = 60; // characters shown beside a hit
+const BEFORE = 24; // characters shown beside a hit
+const AFTER = 80;
 const AT_ONCE = 6; // parts on their way
 
 const textsOf = (step) => [step.text, step.cmd, step.code, step.out].filter(Boolean);
@@ -11,7 +12,7 @@ function hitOf(n, texts, wanted) {
     const at = text.toLowerCase().indexOf(wanted);
     if (at < 0) continue;
     const end = at + wanted.length;
-    return [n, text.slice(Math.max(0, at - AROUND), at), text.slice(at, end), text.slice(end, end + AROUND)];
+    return [n, text.slice(Math.max(0, at - BEFORE), at), text.slice(at, end), text.slice(end, end + AFTER)];
   }
   return null;
 }
