@@ -6,7 +6,8 @@ from pathlib import Path
 import rich_click as click
 
 from benchpipe import demo
-from benchpipe.cli.runs import _tell_host, summary
+from benchpipe.cli.runs import summary, tell_host
+from benchpipe.cli.serve import serve_site
 
 
 @click.command
@@ -29,13 +30,11 @@ def command(ctx: click.Context, port: int | None, no_serve: bool, into: Path) ->
     use_lab(lab)
     scene = Scene(lab)
     with open_instance(lab) as instance, Pool() as pool:
-        cycle = collect_once(instance, scene, defs, now=datetime.now(UTC).replace(microsecond=0), pool=pool, on_host=_tell_host)
+        cycle = collect_once(instance, scene, defs, now=datetime.now(UTC).replace(microsecond=0), pool=pool, on_host=tell_host)
     for name, reason in cycle.failed.items():
         click.echo(f"{name}: {reason}", err=True)
     click.echo(summary(lab, scene.registry, cycle.built, [], datetime.now(UTC)))
     click.echo(f"The Dagster UI on this lab: make dev LAB={into}")
     if not no_serve and not cycle.failed:
-        from benchpipe.cli.serve import serve_lab
-
-        serve_lab(lab, port)
+        serve_site(lab, port)
     return 1 if cycle.failed else 0

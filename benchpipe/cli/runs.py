@@ -63,7 +63,7 @@ def command(
                     hosts=serving(scene.registry, wanted),
                     detail_every_s=detail_every if once or watch else 0,
                     sync=not no_sync,
-                    on_host=_tell_host,
+                    on_host=tell_host,
                     on_build=lambda due: click.echo(f"{due.partition or due.job}: {', '.join(due.assets)}", err=True),
                 )
             except LockHeld as held:
@@ -130,7 +130,8 @@ def _tell_problems(registry: Registry) -> None:
         click.echo(f"skipped: {problem.place}: {problem.message}", err=True)
 
 
-def _tell_host(reading: HostReading, seconds: float) -> None:
+def tell_host(reading: HostReading, seconds: float) -> None:
+    """A host's line of progress, on stderr."""
     trials = sum(len(job.trials) for job in reading.jobs)
     said = f"{trials} trials in {len(reading.jobs)} jobs" if reading.ok else f"down: {reading.error}"
     click.echo(f"{reading.host}: {said} ({seconds:.1f} s)", err=True)

@@ -3,6 +3,7 @@
 import rich_click as click
 
 from benchpipe.cli.main import lab_of
+from benchpipe.lab import Lab
 
 
 @click.command("serve")
@@ -16,13 +17,17 @@ def command(ctx: click.Context, port: int | None, public: bool) -> None:
 
     Example: benchpipe serve --port 8123
     """
+    serve_site(lab_of(ctx), port, public=public)
+
+
+def serve_site(lab: Lab, port: int | None, *, public: bool = False) -> None:
+    """Build, print the address on stdout, serve until interrupted. Progress goes to stderr."""
     from benchpipe.site import serving
     from benchpipe.site.build import default_out
 
     def say(line: str) -> None:
         click.echo(line, err=True)
 
-    lab = lab_of(ctx)
     out = default_out(lab, public=public)
     serving.rebuild(lab, out, public=public)
     server = serving.open_server(lab, out, port, say)
