@@ -53,7 +53,7 @@ class PollResult(msgspec.Struct, frozen=True):
     readings: dict[str, HostReading]
     """Every host's reading, also of hosts that were not asked this time."""
     changed: list[str]
-    """Hosts whose jobs, reachability or being asked differ from what was stored."""
+    """Hosts whose jobs differ from what was stored, or that went away or came back."""
     resting: list[str] = []
     """Hosts that failed lately and were left alone this time."""
 
@@ -104,7 +104,7 @@ def poll_hosts(
 
 
 def _state(reading: HostReading | None) -> object:
-    return reading and (reading.digest, reading.ok, reading.asked)
+    return reading and (reading.digest, reading.ok)
 
 
 def _ask_all(

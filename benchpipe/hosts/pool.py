@@ -13,6 +13,14 @@ FIRST_PAUSE_S = 120.0
 LONGEST_PAUSE_S = 1800.0
 
 
+_Way = tuple[str, str | None, str]
+
+
+def _way(host: Host) -> _Way:
+    """What of a host's entry decides which connection it needs."""
+    return host.name, host.ssh, host.transport
+
+
 @dataclass
 class _Failures:
     count: int
@@ -31,24 +39,24 @@ class Pool:
     limits: Limits = field(default_factory=Limits)
     patient: bool = False
     cancelled: threading.Event = field(default_factory=threading.Event)
-    _open: dict[Host, Connection] = field(default_factory=dict)
+    _open: dict[_Way, Connection] = field(default_factory=dict)
     _failures: dict[str, _Failures] = field(default_factory=dict)
 
     def connection(self, host: Host) -> tuple[Connection, bool]:
         """A connection to `host`, and whether it was open before. HostError if there is no way to it."""
         if self.cancelled.is_set():
             raise HostError("cancelled")
-        kept = self._open.get(host)
+        kept = self._open.get(_way(host))
         if kept is not None and kept.alive():
             return kept, True
         self.drop(host)
         opened = self._connect(host)
-        self._open[host] = opened
+        self._open[_way(host)] = opened
         return opened, False
 
     def drop(self, host: Host) -> None:
         """Close the connection to `host`, if there is one."""
-        kept = self._open.pop(host, None)
+        kept = self._open.pop(_way(host), None)
         if kept is not None:
             kept.close()
 
@@ -74,8 +82,8 @@ class Pool:
     def close(self) -> None:
         """End every connection, and with them whatever still runs on a host."""
         self.cancelled.set()
-        for host in list(self._open):
-            self.drop(host)
+        while self._open:
+            self._open.popitem()[1].close()
 
     def __enter__(self) -> "Pool":
         return self
