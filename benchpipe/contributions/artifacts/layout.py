@@ -27,11 +27,11 @@ MAX_TREE, MAX_PATCH, MAX_ARCHIVE, MAX_OTHER = 256 * MIB, 256 * MIB, 20 << 30, 32
 class Method:
     """One method directory. `root` is the `Experiments` folder."""
 
+    root: Path
     benchmark: str
     agent: str
     family: str
     method: str
-    root: Path
 
     @property
     def agent_folder(self) -> Path:
@@ -90,7 +90,7 @@ class Scope:
         found = [self.parts]
         for _ in range(len(LEVELS) - len(self.parts)):
             found = [(*parts, name) for parts in found for name in folders(self.root.joinpath(*parts))]
-        return [Method(*parts, root=self.root) for parts in found]
+        return [Method(self.root, *parts) for parts in found]
 
     def covers(self, agent: str, family: str, method: str) -> bool:
         """Whether an entry of the benchmark's coverage file speaks of this scope."""
@@ -214,6 +214,7 @@ def walk(folder: Path) -> Iterator[tuple[str, str, int, Path]]:
     """(path below it, kind, bytes, path) of everything below a directory but the directories, in path order per level."""
     for name, kind, size in entries(folder):
         if kind == "folder":
-            yield from ((f"{name}/{below}", *rest) for below, *rest in walk(folder / name))
+            for below, its_kind, its_size, path in walk(folder / name):
+                yield f"{name}/{below}", its_kind, its_size, path
         else:
             yield name, kind, size, folder / name

@@ -86,6 +86,8 @@ def _possible(run: RunEvidence, scores: Scores, trials: int) -> Iterator[Finding
     for task in sorted(scores.by_task):
         entry = scores.full.tasks[task] if scores.full else None
         numbers = [Fraction(score) for score in entry.trials] if entry and entry.trials else None
+        if numbers is None and scores.by_task[task] in (0, 1):
+            continue
         if numbers is not None:
             fine = all(number in (0, 1) for number in numbers) and len(numbers) <= trials
         else:
