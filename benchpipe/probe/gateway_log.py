@@ -10,7 +10,7 @@ from benchpipe.probe.answers import Answer, answer_of
 from benchpipe.probe.growing import Line, Tally, read_growing
 from benchpipe.probe.lenient import NOT_JSON, decode, epoch, is_number, mapping, number, text_or_none
 from benchpipe.probe.quick import Line as Quick
-from benchpipe.probe.quick import first_fields, quick_answer, quick_line
+from benchpipe.probe.quick import first_fields, is_glued, quick_answer, quick_line
 from benchpipe.probe.usage_shapes import UnknownUsage, normalise
 
 
@@ -21,12 +21,12 @@ def read_gateway(path: str, cursors: Any) -> Tally:
 
 def take_line(tally: Tally, line: Line) -> None:
     """Add what one line says to the tally: a request, a problem, or nothing (another method, a blank line)."""
-    quick = quick_line(line.text)
+    quick = quick_line(line.text, tally.hint)
     answer = _quick_answer(line.text, quick) if quick else None
-    if quick and quick.fields["method"] != "POST":
-        return
     if quick and answer is not None:
-        _add(tally, line, quick.fields, answer)
+        tally.hint = quick.beginning
+        if quick.fields["method"] == "POST":
+            _add(tally, line, quick.fields, answer)
     elif line.shortened:
         fields = dict(first_fields(line.text), **(quick.fields if quick else {}))
         if fields.get("method") == "POST":
@@ -39,7 +39,8 @@ def take_line(tally: Tally, line: Line) -> None:
 
 def _quick_answer(text: bytes, quick: Quick) -> Optional[Answer]:
     wanted = quick.fields["method"] == "POST" and _status(quick.fields["status"]) == 200
-    return quick_answer(text, quick.start, quick.end) if wanted else Answer()
+    answer = quick_answer(text, quick.start, quick.end) if wanted else Answer()
+    return None if answer is not None and answer.usage is None and is_glued(text) else answer
 
 
 def _take_record(tally: Tally, line: Line, record: Any) -> None:

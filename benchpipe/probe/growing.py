@@ -37,6 +37,8 @@ class Tally:
     def __init__(self, rows: Optional[List[list]] = None, problems: Optional[Dict[str, int]] = None) -> None:
         self.rows: List[list] = [] if rows is None else rows
         self.problems: Dict[str, int] = {} if problems is None else problems
+        self.hint = b'"response"'
+        """What `take` may remember from line to line to be faster; changes no number and is not kept."""
 
     def problem(self, what: str) -> None:
         self.problems[what] = self.problems.get(what, 0) + 1

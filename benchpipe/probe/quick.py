@@ -23,6 +23,7 @@ NEEDED = ("t", "method", "status", "latency_s")
 _WANTED = tuple(b'"%s"' % name.encode() for name in NEEDED)
 SHORT = 4096
 """Lines up to this length are parsed in full at once."""
+BEGINNING = 24
 REACH = 1024
 """How far from a landmark plain members are looked for."""
 
@@ -43,6 +44,7 @@ _MEMBER = Members(rb"\s*", _KEY, _PLAIN)
 _LAST_STRING = re.compile(rb'"((?:\s*,\s*' + _KEY + rb"\s*:\s*" + _PLAIN + rb")*)\s*\}\s*\Z")
 _BEFORE = re.compile(rb",((?:\s*" + _KEY + rb"\s*:\s*" + _PLAIN + rb"\s*,)+)\s*\Z")
 _RESPONSE = re.compile(rb'"response"\s*:\s*"')
+_METHOD = re.compile(rb'"method"\s*:\s*"[^"\\]{1,20}"\s*,\s*"')
 _OPENING = re.compile(rb"\{\s*" + _KEY + rb"\s*:\s*(?:1\d\d)?")
 
 # The same inside a string, where a bare quote is written \" and nothing that has a backslash of its own is looked at.
@@ -64,21 +66,24 @@ class Line(NamedTuple):
     fields: Dict[str, Any]
     start: int
     end: int
+    beginning: bytes
+    """The response's key and the first bytes of its text: in the next line of this log they are likely the same."""
 
 
-def quick_line(line: bytes) -> Optional[Line]:
+def quick_line(line: bytes, beginning: bytes = b'"response"') -> Optional[Line]:
     """The wanted parts of a gateway line, or None where they can't be proven. `line` has no newline at its end.
 
     All fields in NEEDED are there. That start and end belong to the same string is left for `quick_answer` to prove.
+    `beginning` is what a line before this had there: a long text is found many times faster than a short one.
     """
     if len(line) <= SHORT or line[:1] != b"{":
         return None
     members, head = _members(_MEMBER, line, 1)
-    key = _RESPONSE.match(line, head) or _search_key(line, head)
+    key = _RESPONSE.match(line, head) or _search_key(line, head, beginning) or _search_key(line, head, b'"response"')
     if key is None:
         return None
     start, before = key.end(), key.start()
-    if before != head and _is_glued(line, 1, before):
+    if before != head and _asks_again(line, head, before):
         return None
     last = _LAST_STRING.search(line, max(len(line) - REACH, start))
     if last is not None:
@@ -86,7 +91,7 @@ def quick_line(line: bytes) -> Optional[Line]:
         members += _members(_MEMBER, last.group(1), last.group(1).find(b",") + 1)[0]
     elif before == head:  # proven from the front; other members follow, big ones among them
         end = _end_before_string_key(line, start)
-        if end < 0 or line[-1:] != b"}" or _is_glued(line, end, len(line)):
+        if end < 0 or not _is_string(line, start, end) or line[-1:] != b"}" or is_glued(line, end):
             return None
         members += _members(_MEMBER, line, line.index(b",", end) + 1)[0]
     else:
@@ -94,7 +99,7 @@ def quick_line(line: bytes) -> Optional[Line]:
     fields = _decoded(members)
     if before != head and not all(name in fields for name in NEEDED) and _is_string(line, start, end):
         fields = {**_neighbours(line, max(before - REACH, head - 1), before), **fields}
-    return Line(fields, start, end) if all(name in fields for name in NEEDED) else None
+    return Line(fields, start, end, line[before : start + BEGINNING]) if all(name in fields for name in NEEDED) else None
 
 
 def first_fields(line: bytes) -> Dict[str, Any]:
@@ -117,7 +122,9 @@ def quick_answer(line: bytes, start: int, end: int) -> Optional[Answer]:
 
 
 def _begins_stream(line: bytes, start: int, response_id: Optional[str]) -> bool:
-    return bool(response_id) and line.find(b'\\"id\\":\\"%s\\"' % str(response_id).encode(), start, start + REACH) >= 0
+    """Whether the text from `start` names this id right at its beginning. Ids too short to be unique prove nothing."""
+    named = b'\\"%s\\"' % (response_id or "").encode()
+    return len(named) > 9 and line.find(named, start, start + REACH) >= 0
 
 
 def _neighbours(line: bytes, start: int, before: int) -> Dict[str, Any]:
@@ -126,15 +133,21 @@ def _neighbours(line: bytes, start: int, before: int) -> Dict[str, Any]:
     return _decoded(_members(_MEMBER, found.group(1), 0)[0]) if found else {}
 
 
-def _search_key(line: bytes, head: int) -> "Optional[re.Match[bytes]]":
-    at = find(line, b'"response"', head, len(line))
+def _search_key(line: bytes, head: int, beginning: bytes) -> "Optional[re.Match[bytes]]":
+    at = find(line, beginning, head, len(line))
     return _RESPONSE.match(line, at) if at >= 0 and line[at - 1] in b", \t" else None
 
 
-def _is_glued(line: bytes, start: int, end: int) -> bool:
+def is_glued(line: bytes, start: int = 1) -> bool:
     """Whether the line's own beginning (`{"t": 179`, the first digits of a time) comes a second time."""
     opening = _OPENING.match(line)
-    return opening is None or find(line, opening.group(), start, end) >= 0
+    return opening is None or find(line, opening.group(), start, len(line)) >= 0
+
+
+def _asks_again(line: bytes, head: int, before: int) -> bool:
+    """Whether the line's `"method": "POST", "` comes a second time: then another request was glued to it."""
+    method = _METHOD.search(line, 0, head + 1)
+    return method is None or find(line, method.group(), head, before) >= 0
 
 
 def _is_string(line: bytes, start: int, end: int) -> bool:

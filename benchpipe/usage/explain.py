@@ -177,6 +177,8 @@ def _billed_of(cost: SlotCosts) -> str:
         return f"charges of {fmt.money(bill.left_out_usd)} are no bill under the run's billing"
     if bill.usd is None:
         return "nothing says what was charged"
+    if not bill.n_requests:
+        return f"{bill.source}; no log of requests to hold it against"
     return f"{bill.source}: {bill.coverage}, {bill.n_charged} of {bill.n_requests} answered requests"
 
 

@@ -135,7 +135,8 @@ from benchpipe.probe.requests import trial_requests
 class Kept(dict):
     put = dict.__setitem__
 found = trial_requests(sys.argv[1], Kept())
-print(len(found["rows"]), sum(row[4] or 0 for row in found["rows"]), re.search("VmHWM: *([0-9]+)", open("/proc/self/status").read().replace("\\t", " ")).group(1))
+status = open("/proc/self/status").read()
+print(len(found["rows"]), sum(row[4] or 0 for row in found["rows"]), re.search(r"VmHWM:\\s*(\\d+)", status).group(1))
 """
 
 

@@ -154,10 +154,23 @@ def test_lines_of_a_real_shape_never_take_the_full_way(monkeypatch: pytest.Monke
         assert tally.rows == rows
 
 
+def test_what_is_remembered_from_line_to_line_changes_no_number() -> None:
+    fast, full = Tally(), Tally()
+    for seed in range(300):
+        line = Line(seed, seed + 1, random_line(random.Random(seed)), False)
+        gateway_log.take_line(fast, line)
+        gateway_log._take_record(full, line, decode(line.text))
+    assert fast.hint != b'"response"'
+    assert fast.rows == full.rows
+    assert fast.problems == full.problems
+
+
+@pytest.mark.parametrize("method", ["POST", "GET"])
 @pytest.mark.parametrize("cut", [12, 30, 200, 20_000, 50_000])
-def test_two_lines_glued_by_a_crash_are_no_request(cut: int) -> None:
+def test_two_lines_glued_by_a_crash_are_no_request(cut: int, method: str) -> None:
     rng = random.Random(4)
-    glued = logs.line(rng, 1, 60_000)[:cut] + logs.line(rng, 2, 60_000).rstrip()
+    second = logs.line(rng, 2, 60_000).rstrip().replace(b"POST", method.encode())
+    glued = logs.line(rng, 1, 60_000)[:cut] + second
     fast, full, _ = both_ways(glued)
     assert fast.rows == full.rows == []
     assert fast.problems == full.problems == {"a line that is no JSON": 1}
