@@ -44,7 +44,7 @@ _MEMBER = Members(rb"\s*", _KEY, _PLAIN)
 _LAST_STRING = re.compile(rb'"((?:\s*,\s*' + _KEY + rb"\s*:\s*" + _PLAIN + rb")*)\s*\}\s*\Z")
 _BEFORE = re.compile(rb",((?:\s*" + _KEY + rb"\s*:\s*" + _PLAIN + rb"\s*,)+)\s*\Z")
 _RESPONSE = re.compile(rb'"response"\s*:\s*"')
-_METHOD = re.compile(rb'"method"\s*:\s*"[^"\\]{1,20}"\s*,\s*"')
+_METHOD = re.compile(rb'"method"\s*:\s*"')
 _OPENING = re.compile(rb"\{\s*" + _KEY + rb"\s*:\s*(?:1\d\d)?")
 
 # The same inside a string, where a bare quote is written \" and nothing that has a backslash of its own is looked at.
@@ -145,7 +145,7 @@ def is_glued(line: bytes, start: int = 1) -> bool:
 
 
 def _asks_again(line: bytes, head: int, before: int) -> bool:
-    """Whether the line's `"method": "POST", "` comes a second time: then another request was glued to it."""
+    """Whether the line's `"method": "` comes a second time: then another request was glued to it."""
     method = _METHOD.search(line, 0, head + 1)
     return method is None or find(line, method.group(), head, before) >= 0
 
