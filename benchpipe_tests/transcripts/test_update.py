@@ -7,6 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from benchpipe.hosts.pool import Pool
+from benchpipe.hosts.raw import RawCopies
 from benchpipe.lab import Lab
 from benchpipe.registry.records import Host, Place, Registry
 from benchpipe.transcripts.build import STAMP_FILE
@@ -155,3 +157,18 @@ def test_the_json_of_a_log_has_the_names_of_the_specification(scene: Scene) -> N
     totals = "calls failed output reasoning input cached runs said images robot"
     assert set(said["totals"]) == set(totals.split())
     assert (scene.slot() / STAMP_FILE).read_text().endswith(" t__new\n")
+
+
+def test_a_copy_that_was_stopped_says_so_on_its_page(scene: Scene) -> None:
+    """A host that can't be reached: what the fetch notes beside its copy stands on the page."""
+    scene.host = Host(name="box", place=Place("hosts"), jobs="jobs", ssh="no-such-host.invalid", transport="paramiko")
+    with Pool() as pool:
+        RawCopies(scene.lab, pool).fetch(scene.host, "j1", "t__new", "fingerprint")
+    record = msgspec.structs.replace(scene.record, attempts=())
+    run_file = RunFile(
+        benchmark="b", run="r", label="x", batches=(), hosts={}, tasks={"pour": {"limited": record}}, generated_at=NOW
+    )
+    report = update_logs(scene.lab, Registry(hosts={"box": scene.host}), [run_file], now=NOW)
+    assert report.partial == ["b/r/pour/limited"]
+    problem = load_log(scene.lab.slot_folder("b", "r", "pour", "limited") / LOG_FILE).problems[0]
+    assert problem.startswith("partial copy: fetching stopped")
