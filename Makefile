@@ -17,7 +17,7 @@ pytest  = $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo runs runs-watch check strict guard build public serve edit dev publish-runs publish \
-        export-run-media compress-run-media upload-run-media test test-long bench lint clean
+        export-run-media compress-run-media upload-run-media prices test test-long bench lint clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -56,6 +56,8 @@ publish: $(STAMP)  ## the one-shot flow with its gates
 	$(RUN) --lab $(LAB) release
 export-run-media compress-run-media upload-run-media: $(STAMP)  ## run media to the Hub dataset (BENCHMARK=ID)
 	$(RUN) --lab $(LAB) media $(@:%-run-media=%) $(one) $(if $(OUT),--out $(OUT))
+prices: $(STAMP)  ## our price list beside a price library
+	$(RUN) --lab $(LAB) prices check
 test: $(STAMP)  ## every test
 	$(pytest) -n $(JOBS) -m "not long"
 test-long: $(STAMP)  ## full counts of random trials
