@@ -13,7 +13,7 @@ import time
 
 from benchpipe.probe.listing import Job, Listing, clean, job_fingerprint, list_jobs
 from benchpipe.probe.liveness import find_runners
-from benchpipe.probe.protocol import LISTING, VERSION, bucket, bucket_digests, frame
+from benchpipe.probe.protocol import VERSION, bucket, bucket_digests, frame
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,8 +68,7 @@ def answer_to(request: Dict[str, Any], proc: str = "/proc") -> Dict[str, Any]:
     if not changed:
         return {}
     answer = {"changed": sorted(changed), "seen": listing.seen(), "strangers": listing.strangers}
-    if changed - {LISTING}:
-        answer.update(_details(listing, changed))
+    answer.update(_details(listing, changed))
     return answer
 
 
