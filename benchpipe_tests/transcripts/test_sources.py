@@ -201,6 +201,7 @@ def test_only_an_mp4_whose_boxes_fill_the_file_and_hold_a_moov_is_complete(tmp_p
         (made.mp4(b"ftyp", b"moov") + b"\0\0\0\0mdat" + b"to the end", True),
         (made.mp4(b"moov") + b"\0\0\0\1mdat" + (24).to_bytes(8, "big") + bytes(8), True),
         (made.mp4(b"moov") + b"\0\0\0\4mdat" + bytes(8), False),
+        (made.mp4(b"moov") + b"\0\0\0\1mdat", False),
         (b"", False),
     ):
         path.write_bytes(content)
