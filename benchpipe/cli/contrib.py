@@ -9,6 +9,7 @@ from typing import Any
 
 import rich_click as click
 
+from benchpipe.cli.contrib_artifacts import dataset
 from benchpipe.cli.main import lab_of
 from benchpipe.errors import UsageError
 from benchpipe.lab import Lab
@@ -20,6 +21,9 @@ def command() -> None:
 
     Example: benchpipe contrib check contrib/example-submission.json
     """
+
+
+command.add_command(dataset)
 
 
 @command.command()
@@ -46,17 +50,18 @@ def check(ctx: click.Context, file: Path, artifacts: bool, roots: tuple[Path, ..
 
 
 @command.command("report")
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--artifacts", is_flag=True, help="As for check.")
 @click.pass_context
-def report_(ctx: click.Context, file: Path, artifacts: bool) -> int:
-    """The report of one submission as Markdown, for a comment. Exit 0: the verdict stands in the text.
+def report_(ctx: click.Context, files: tuple[Path, ...], artifacts: bool) -> int:
+    """The reports of submissions as Markdown, for a comment. Exit 0: the verdicts stand in the text.
 
     Example: benchpipe contrib report contrib/results/deskwork/skill-search/rules.json
     """
     from benchpipe.contributions import report
 
-    click.echo(report.as_markdown(_check(lab_of(ctx), file, artifacts, ()).report), nl=False)
+    lab = lab_of(ctx)
+    click.echo("\n".join(report.as_markdown(_check(lab, file, artifacts, ()).report) for file in files), nl=False)
     return 0
 
 
