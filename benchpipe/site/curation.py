@@ -5,7 +5,8 @@ Plain functions from text to text; who may call them and when the file is writte
 
 import difflib
 import io
-from collections.abc import Mapping, MutableMapping, MutableSequence
+import itertools
+from collections.abc import Mapping, MutableMapping, MutableSequence, Sequence
 from typing import Any, Final, Literal
 
 import msgspec
@@ -55,11 +56,12 @@ def changed(text: str, change: Change) -> str:
         document = CommentedMap()
     if not isinstance(document, MutableMapping):
         raise NoSuchPlace("the file is no YAML mapping: correct it by hand first (`benchpipe check` names the line)")
+    plain = _dump(yaml, document)
     if change.about_run:
         _change_run(document, change)
     else:
         _change_task(document, change)
-    return _dump(yaml, document)
+    return _transplanted(text, plain, _dump(yaml, document))
 
 
 def difference(before: str, after: str, name: str) -> str:
@@ -95,6 +97,49 @@ def _dump(yaml: Any, document: Any) -> str:
     stream = io.StringIO()
     yaml.dump(document, stream)
     return stream.getvalue()
+
+
+def _transplanted(text: str, plain: str, edited: str) -> str:
+    """What differs between `plain` and `edited`, put into `text`, of which `plain` is the library's own way of writing it.
+
+    So lines that the library would write differently (wrapped texts, aligned comments) stay as somebody wrote them.
+    Comments and blank lines after an entry that goes are kept: they belong to what follows.
+    """
+    mine, theirs, new = (whole.splitlines(keepends=True) for whole in (text, plain, edited))
+    place = _places(theirs, mine)
+    result, at = list[str](), 0
+    for tag, low, high, new_low, new_high in difflib.SequenceMatcher(None, theirs, new, autojunk=False).get_opcodes():
+        if tag == "equal":
+            continue
+        first, last = low, high
+        while place[first] is None:
+            first -= 1
+        while place[last] is None:
+            last += 1
+        begin, end = place[first] or 0, place[last] or 0
+        if begin < at:  # two differences within one stretch that is written differently: only the library can write it
+            return edited
+        replacement = [*theirs[first:low], *new[new_low:new_high], *theirs[high:last]]
+        asides = list(itertools.takewhile(_is_aside, reversed(mine[begin:end])))[::-1]
+        kept = asides if replacement[len(replacement) - len(asides) :] != asides else []
+        result += [*mine[at:begin], *replacement, *kept]
+        at = end
+    return "".join([*result, *mine[at:]])
+
+
+def _places(theirs: Sequence[str], mine: Sequence[str]) -> list[int | None]:
+    """For every border between lines of `theirs` the same border in `mine`; None within a stretch that differs."""
+    place: list[int | None] = [None] * (len(theirs) + 1)
+    for tag, low, high, first, last in difflib.SequenceMatcher(None, theirs, mine, autojunk=False).get_opcodes():
+        if tag == "equal":
+            place[low : high + 1] = range(first, last + 1)
+        else:
+            place[low], place[high] = first, last
+    return place
+
+
+def _is_aside(line: str) -> bool:
+    return not line.strip() or line.lstrip().startswith("#")
 
 
 def _change_run(document: MutableMapping[str, Any], change: Change) -> None:

@@ -70,7 +70,14 @@ def watched(lab: Lab) -> list[Path]:
 def _follow(server: SiteServer, lab: Lab, public: bool, say: Say) -> None:
     import watchfiles
 
-    for _ in watchfiles.watch(*watched(lab), step=200, debounce=1000, raise_interrupt=False):
+    missed = True  # what changed between the first build and the first look
+    folders = watched(lab)
+    for news in watchfiles.watch(
+        *folders, step=200, debounce=1000, rust_timeout=2000, yield_on_timeout=True, raise_interrupt=False
+    ):
+        if not (news or missed):
+            continue
+        missed = False
         began = time.monotonic()
         try:
             result = rebuild(lab, server.out, public=public)

@@ -1,11 +1,14 @@
 """The site in a real browser: every control, its address, the keyboard, both themes and widths, no scripts at all."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from benchpipe_tests.browser.kitchen import DEFAULT, PAGES, SECOND, watched
+from benchpipe_tests.browser.kitchen import DEFAULT, PAGES, SECOND, build, watched
+from benchpipe_tests.browser.log_site import served
+from benchpipe_tests.site.test_build import hostile_lab, hostile_texts
 
 AXE = Axe()
 
@@ -330,3 +333,20 @@ def test_nothing_is_loaded_after_the_page_without_a_click(page: Any) -> None:
         page.evaluate("window.scrollTo(0, document.body.scrollHeight)")
         page.wait_for_timeout(150)
         assert asked == [], kind
+
+
+def test_hostile_texts_run_nothing(browser: Any, tmp_path: Path) -> None:
+    lab = hostile_lab(tmp_path / "lab", hostile_texts(60))
+    with served(build(lab)) as address:
+        context = browser.new_context(base_url=address + "/")
+        page = watched(context.new_page(), address + "/")
+        for at in ("", "runs/overview/", "runs/kitchen/", f"runs/kitchen/?run={SECOND}", "benchmarks/kitchen/", "history/",
+                   "benchmarks/kitchen/tasks/task_001/", f"runs/kitchen/compare/?a={DEFAULT}&b={SECOND}"):  # fmt: skip
+            page.goto(at)
+            page.wait_for_load_state("networkidle")
+            assert page.evaluate("window.bad") is None, at
+            assert page.evaluate("document.documentElement.scrollWidth") <= 1280, at
+            for button in page.query_selector_all(".tip-button")[:3]:
+                button.click()
+        context.close()
+        assert page.faults == []

@@ -62,7 +62,7 @@ function openDialog(about) {
     return element("p", { "data-field": name }, element("label", { for: "edit-" + name }, name), element("br"), fields[name]);
   });
   const value = element("textarea", { id: "edit-value", rows: "3" });
-  const diff = element("pre", { "aria-live": "polite", "aria-label": "What would change" }, "");
+  const diff = element("pre", { role: "region", tabindex: "0", "aria-live": "polite", "aria-label": "What would change" });
   const message = element("p", { class: "note", role: "status", hidden: "" });
   const preview = element("button", { type: "button", class: "button" }, "Show the change");
   const write = element("button", { type: "button", class: "button", disabled: "" }, "Write it");

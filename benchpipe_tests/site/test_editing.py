@@ -1,0 +1,114 @@
+"""The edit routes: who may call them, what they refuse, and that a change never lands on bytes nobody has seen."""
+
+import json
+import threading
+from collections.abc import Iterator
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchpipe.lab import Lab
+from benchpipe.site.editing import APPLY, PREVIEW, Editor
+from benchpipe.site.server import SiteServer
+from benchpipe_tests.site.labs import make_lab, run_ids
+
+RUN = run_ids(1)[0]
+CHANGE = {"benchmark": "kitchen", "run": RUN, "kind": "stopped", "task": "task_001", "mode": "limited", "value": "out of money"}
+
+
+@pytest.fixture
+def kitchen(tmp_path: Path) -> Lab:
+    return make_lab(tmp_path / "lab", runs=2, tasks=3)
+
+
+@pytest.fixture
+def port(kitchen: Lab) -> Iterator[int]:
+    editor = Editor(kitchen, "the-token")
+    server = SiteServer(kitchen.root, 0, routes=editor.routes())
+    editor.hosts = {f"{name}:{server.server_address[1]}" for name in ("127.0.0.1", "localhost")}
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+    yield server.server_address[1]
+    server.shutdown()
+    server.server_close()
+
+
+def post(port: int, path: str, order: Any, **headers: str) -> tuple[int, dict[str, Any]]:
+    given = {"Content-Type": "application/json", "X-Benchpipe-Token": "the-token"}
+    given |= {name.replace("_", "-"): value for name, value in headers.items()}
+    connection = HTTPConnection("127.0.0.1", port, timeout=10)
+    connection.request("POST", path, json.dumps(order), given)
+    answer = connection.getresponse()
+    body = json.loads(answer.read())
+    connection.close()
+    return answer.status, body
+
+
+def test_a_change_is_shown_first_and_then_written(port: int, kitchen: Lab) -> None:
+    file = kitchen.state_runs / "kitchen.yml"
+    before = file.read_text()
+    status, shown = post(port, PREVIEW, {"change": CHANGE})
+    assert status == 200
+    assert shown["file"] == "state/runs/kitchen.yml"
+    assert "+    - {task: task_001, mode: limited, note: out of money}" in shown["diff"]
+    assert file.read_text() == before
+    status, _ = post(port, APPLY, {"change": CHANGE, "digest": shown["digest"]})
+    assert status == 200
+    assert "out of money" in file.read_text()
+
+
+def test_a_file_that_changed_meanwhile_is_not_written(port: int, kitchen: Lab) -> None:
+    file = kitchen.state_runs / "kitchen.yml"
+    _, shown = post(port, PREVIEW, {"change": CHANGE})
+    file.write_text(file.read_text() + "# somebody else was here\n")
+    status, said = post(port, APPLY, {"change": CHANGE, "digest": shown["digest"]})
+    assert status == 409
+    assert "changed meanwhile" in said["error"]
+    assert "out of money" not in file.read_text()
+
+
+def test_what_check_would_call_wrong_is_refused(port: int, kitchen: Lab) -> None:
+    before = (kitchen.state_runs / "kitchen.yml").read_text()
+    for change in (
+        CHANGE | {"task": "no_such_task"},
+        CHANGE | {"mode": "no_such_mode"},
+        {"benchmark": "kitchen", "kind": "status", "task": "task_001", "value": "perhaps"},
+    ):
+        status, said = post(port, PREVIEW, {"change": change})
+        assert status == 422, change
+        assert said["error"]
+    assert (kitchen.state_runs / "kitchen.yml").read_text() == before
+
+
+@pytest.mark.parametrize(
+    ("headers", "reason"),
+    [
+        ({"X_Benchpipe_Token": "guess"}, "token"),
+        ({"X_Benchpipe_Token": ""}, "token"),
+        ({"Origin": "http://evil.example"}, "origin"),
+        ({"Origin": "null"}, "origin"),
+        ({"Host": "evil.example"}, "host"),
+        ({"Content_Type": "text/plain"}, "application/json"),
+    ],
+)
+def test_strangers_are_not_heard(port: int, kitchen: Lab, headers: dict[str, str], reason: str) -> None:
+    status, said = post(port, APPLY, {"change": CHANGE, "digest": "x"}, **headers)
+    assert status == 403
+    assert reason in said["error"]
+
+
+def test_the_own_page_is_heard(port: int) -> None:
+    status, _ = post(port, PREVIEW, {"change": CHANGE}, Origin=f"http://127.0.0.1:{port}")
+    assert status == 200
+
+
+@pytest.mark.parametrize("name", ["../../data/agents/x", "..", "a/b", ".hidden", ""])
+def test_only_files_of_state_can_be_named(port: int, kitchen: Lab, name: str) -> None:
+    status, _ = post(port, PREVIEW, {"change": CHANGE | {"benchmark": name}})
+    assert status == 422
+
+
+def test_what_is_no_order_is_said_to_be_none(port: int) -> None:
+    assert post(port, PREVIEW, {"change": {"benchmark": "kitchen", "kind": "delete everything"}})[0] == 400
+    assert post(port, PREVIEW, [1, 2])[0] == 400
