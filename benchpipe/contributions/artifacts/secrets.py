@@ -1,0 +1,75 @@
+"""Does anything in a dataset directory have to stay where it came from? Credentials, addresses, private hosts, paths (DS-011).
+
+The rules are those of every publication (E1). A finding names place and rule, never the value.
+"""
+
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from benchpipe.contributions.artifacts.codes import CODES
+from benchpipe.contributions.artifacts.layout import walk
+from benchpipe.contributions.artifacts.records import at
+from benchpipe.contributions.findings import Finding
+from benchpipe.publish.find import Finder
+from benchpipe.publish.rules import built_in_rules
+
+BLOCK = 1 << 20
+"""Bytes that are looked through at once; a line is never divided."""
+MAX_FOUND = 20
+"""Findings of one directory that are told."""
+
+
+@cache
+def _finder() -> Finder:
+    return Finder(built_in_rules())
+
+
+class Search:
+    """Looks through lines as they stream by. `file` is what findings name."""
+
+    def __init__(self, file: str) -> None:
+        self._file = file
+        self._block = bytearray()
+        self._place, self._first = "", 1
+        self.findings: dict[tuple[str, int, str], Finding] = {}
+
+    def line(self, place: str, number: int, data: bytes) -> None:
+        """One line (with its end) of `place`, a file or a member of an archive."""
+        if place != self._place or len(self._block) >= BLOCK:
+            self.flush()
+            self._place, self._first = place, number
+        self._block += data
+
+    def flush(self) -> None:
+        """Look through what is kept back. Call it at the end."""
+        block, self._block = bytes(self._block), bytearray()
+        if not block or len(self.findings) >= MAX_FOUND:
+            return
+        for span in _finder().find(block):
+            number = self._first + block.count(b"\n", 0, span.start)
+            where = f"{self._place}:{number}" if self._place == self._file else f"{self._file}:{self._place}:{number}"
+            finding = CODES["DS-011"].finding(kind=span.rule.kind, place=where, rule=span.rule.id)
+            self.findings.setdefault((self._place, number, span.rule.id), at(finding, self._file, number))
+
+
+def in_texts(folder: Path, name: str) -> Iterator[Finding]:
+    """DS-011 for every text file below a directory, archives aside."""
+    for below, kind, _, path in walk(folder):
+        if kind == "file" and not below.endswith(".tar.gz"):
+            yield from in_file(path, f"{name}/{below}")
+
+
+def in_file(path: Path, name: str) -> Iterator[Finding]:
+    """DS-011 for one file, `name` in the dataset repository. Binary files (a NUL byte near the start) are passed over."""
+    search = Search(name)
+    with open(path, "rb") as file:
+        if b"\0" in file.read(8192):
+            return
+        file.seek(0)
+        number = 0
+        while line := file.readline(BLOCK):
+            number += 1
+            search.line(name, number, line)
+    search.flush()
+    yield from search.findings.values()

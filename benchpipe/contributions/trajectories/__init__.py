@@ -1,0 +1,1 @@
+"""Trajectory archives of strangers: downloaded, checked, replayed, mirrored, never unpacked or executed (contributions 15)."""
