@@ -1,8 +1,9 @@
 """Build the whole site: read once, list every file as a job, render only what changed."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cache
+from itertools import chain
 from pathlib import Path
 
 from benchpipe.lab import PACKAGE_ROOT, Lab
@@ -20,6 +21,7 @@ from benchpipe.site.overview_page import overview
 from benchpipe.site.reading import read_benchmarks
 from benchpipe.site.redirects import redirects
 from benchpipe.site.render import Chrome, Link, Page, Renderer, file_of
+from benchpipe.site.results import results_pages
 from benchpipe.site.run_panel import run_page_of
 from benchpipe.site.tables import schema_page, table_jobs
 from benchpipe.site.task_page import task
@@ -33,20 +35,24 @@ def default_out(lab: Lab, *, public: bool) -> Path:
 def build_site(lab: Lab, registry: Registry, out: Path, *, public: bool, now: datetime | None = None) -> BuildResult:
     """Bring the site in `out` up to date and remove what an earlier build left over.
 
-    The public build reads the committed snapshot and the committed registry, nothing else. `now` is accepted and printed
-    nowhere: the same inputs give the same bytes. UsageError if `out` can't be written or holds something else.
+    The public build reads the committed snapshot and the committed registry, nothing else. `now` (default: the clock) only
+    tells dates of contributed results from future ones; it is printed nowhere, so the same inputs give the same bytes.
+    UsageError if `out` can't be written or holds something else.
     """
     benchmarks = read_benchmarks(lab, registry, public=public)
     renderer = Renderer(lab.templates, _chrome(registry, public=public))
     always = digest_of(_code_digest(), digest_of_files(sorted(lab.templates.rglob("*.*ml"))), repr(renderer.chrome))
     manifest = lab.cache / "site" / f"{digest_of(str(out.resolve()))[:16]}.json"
-    return run_jobs(_jobs(lab, registry, renderer, benchmarks, public), out, manifest, always)
+    today = (now or datetime.now(UTC)).date()
+    jobs = chain(_jobs(lab, registry, renderer, benchmarks, public), results_pages(lab, registry, renderer, today=today))
+    return run_jobs(jobs, out, manifest, always)
 
 
 def _chrome(registry: Registry, *, public: bool) -> Chrome:
     nav = (
         Link("Runs", addresses.OVERVIEW),
         Link("Benchmarks", addresses.BENCHMARKS),
+        Link("Results", addresses.RESULTS),
         Link("History", addresses.HISTORY),
         Link("Data", addresses.SCHEMA),
     )
