@@ -4,6 +4,7 @@ The local build takes the slots that the collector wrote; the public build takes
 the long ones. A page is only rendered when something that it shows has changed.
 """
 
+import contextlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -76,12 +77,15 @@ def _page_maker(source: LogSource, file: Path, context: LogContext, renderer: Re
 
 
 def page_of(source: LogSource, file: Path, context: LogContext) -> LogPage:
-    """Read one log and make its page."""
-    if not source.public:
-        log = load_log(file)
-        return log_page(log, replace(context, chunks=tuple(log.chunks)))
-    published = published_log(file, file.stat().st_mtime_ns)
-    return log_page(published.log, replace(context, chunks=tuple(published.chunks)))
+    """Read one log and make its page. A log that can't be read has a page that says so (B11)."""
+    try:
+        published = published_log(file, file.stat().st_mtime_ns) if source.public else None
+        log = published.log if published else load_log(file)
+    except (OSError, ValueError):
+        banner = Banner("bad", "The data of this page can't be read.", "Collecting again makes them anew.")
+        log = Log(benchmark="", run=context.run_label, task="", mode="", state=context.state, trial=None)
+        return log_page(log, replace(context, banners=(banner, *context.banners)))
+    return log_page(log, replace(context, chunks=tuple(published.chunks if published else log.chunks)))
 
 
 def _files(source: LogSource, file: Path, context: LogContext, stamp: str) -> Iterator[Job]:
@@ -94,8 +98,9 @@ def _files(source: LogSource, file: Path, context: LogContext, stamp: str) -> It
         return
     yield Job(context.raw, (stamp,), file.read_bytes)
     if file.stat().st_size > LARGE:
-        for name in published_log(file, file.stat().st_mtime_ns).files:
-            yield Job(context.path + name, (name,), _piece_maker(file, name))
+        with contextlib.suppress(ValueError):  # its page says it
+            for name in published_log(file, file.stat().st_mtime_ns).files:
+                yield Job(context.path + name, (name,), _piece_maker(file, name))
 
 
 def _piece_maker(file: Path, name: str) -> Callable[[], bytes]:

@@ -72,8 +72,17 @@ def agent_folders(trial: Path) -> list[Path]:
     return [*steps, trial / "agent"]
 
 
-def transcript_events(agent: Path, problems: Problems) -> tuple[Source | None, Iterator[Event]]:
-    """Events of one agent folder from the best log that has any: gateway, native sessions, trajectory."""
+@dataclass(frozen=True)
+class Told:
+    """What one agent folder tells: `first` is its first event, `rest` yields the others."""
+
+    source: Source
+    first: Event
+    rest: Iterator[Event]
+
+
+def told_by(agent: Path, problems: Problems) -> Told | None:
+    """The events of one agent folder from the best log that has any: gateway, native sessions, trajectory."""
     candidates: list[tuple[Source, Iterator[Event]]] = []
     if path := inside(agent, "gateway.jsonl"):
         candidates.append(("gateway", gateway.events(path, problems)))
@@ -83,13 +92,8 @@ def transcript_events(agent: Path, problems: Problems) -> tuple[Source | None, I
         candidates.append(("trajectory", trajectory.events(files, problems)))
     for source, events in candidates:
         for first in events:
-            return source, _again(first, events)
-    return None, iter(())
-
-
-def _again(first: Event, rest: Iterator[Event]) -> Iterator[Event]:
-    yield first
-    yield from rest
+            return Told(source, first, events)
+    return None
 
 
 def call_rows(requests: Sequence[Request], t0: float) -> list[CallRow]:
@@ -120,13 +124,11 @@ def build_log(trial: Path, facts: Facts, requests: Sequence[Request], *, slot: P
     with tempfile.TemporaryFile() as spool:
         images = ImageFiles(write, problems)
         transcript = Transcript(images, spool)
-        sources: list[Source] = []
-        for folder in agent_folders(trial):
-            source, events = transcript_events(folder, problems)
-            for event in events:
+        told = [one for folder in agent_folders(trial) if (one := told_by(folder, problems))]
+        for one in sorted(told, key=lambda one: one.first.t):  # the steps of a task ran in the order of their times
+            transcript.add(one.first)
+            for event in one.rest:
                 transcript.add(event)
-            if source:
-                sources.append(source)
         times = [step.t for step in transcript.steps] + [r.started_at for r in requests if r.started_at is not None]
         t0 = min(times, default=0.0) or None
         transcript.shift(t0 or 0.0)
@@ -146,7 +148,7 @@ def build_log(trial: Path, facts: Facts, requests: Sequence[Request], *, slot: P
         finished=facts.finished, agent_wall_s=facts.agent_wall_s, exception=facts.exception, reward=facts.reward,
         scan=facts.scan, where=facts.where, built=now, start=t0,
         calls=call_rows(requests, t0 or 0.0), steps=steps, robot=robot, media=media, snapshots=snapshots, gen=gen,
-        ended=ended, note=facts.backfill.note, source=sources[0] if sources else None,
+        ended=ended, note=facts.backfill.note, source=told[0].source if told else None,
         problems=([facts.partial] if facts.partial else []) + problems.sentences(), chunks=chunks.chunks, kept=kept_texts(trial),
         files=(files := sorted({request.file for request in requests})),
         lines=[(files.index(request.file), request.offset) for request in requests],

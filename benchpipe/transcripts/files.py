@@ -93,19 +93,22 @@ def json_document(path: Path, problems: Problems) -> dict[str, Any] | None:
     return None
 
 
+def finite(value: Any) -> float | None:
+    """A number that is one: no bool, no NaN, nothing beyond a quadrillion."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < 1e15:
+        return None
+    return float(value)
+
+
 def epoch(value: Any) -> float | None:
     """Seconds since 1970 of an ISO time (without a zone: UTC) or a number; None if it is neither."""
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, int | float):
-        return float(value)
     if not isinstance(value, str):
-        return None
+        return finite(value)
     try:
         moment = datetime.fromisoformat(value)
-    except ValueError:
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
         return None
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
 def end_of(path: Path, limit: int) -> str:

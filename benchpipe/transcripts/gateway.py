@@ -6,7 +6,7 @@ Yields events in file order. Usage is not read here.
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchpipe.transcripts.files import epoch, json_lines
+from benchpipe.transcripts.files import finite, json_lines
 from benchpipe.transcripts.records import Called, Event, Problems, Returned, Said, Thought
 from benchpipe.transcripts.streams import answer_items, tail_messages, tail_outputs
 
@@ -20,13 +20,11 @@ def events(path: Path, problems: Problems) -> Iterator[Event]:
     for line in json_lines(path, problems):
         if line.get("method") != "POST":
             continue
-        t = line.get("t")
-        start = None if isinstance(t, str) else epoch(t)
+        start = finite(line.get("t"))
         if start is None:
             problems.add(f"a request of {path.name} has no time")
             continue
-        latency = line.get("latency_s")
-        end = start + (latency if isinstance(latency, int | float) and 0 <= latency < 1e6 else 0.0)
+        end = start + max(0.0, finite(line.get("latency_s")) or 0.0)
         for role, text in tail_messages(line.get("tail")):
             if (role, text) not in told:
                 told.add((role, text))

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from benchpipe.transcripts.files import epoch, inside, json_lines
+from benchpipe.transcripts.files import epoch, finite, inside, json_lines
 from benchpipe.transcripts.records import Ended, Problems, RobotEvent
 from benchpipe.transcripts.texts import plain
 
@@ -39,8 +39,8 @@ def read_robot(path: Path, t0: float, problems: Problems) -> tuple[list[RobotEve
 
 def _event(line: dict[str, Any], t0: float) -> RobotEvent | None:
     """One event in the page's form; None without a numeric time or a name."""
-    ts, ev = line.get("ts"), line.get("ev")
-    if isinstance(ts, bool) or not isinstance(ts, int | float) or not isinstance(ev, str):
+    ts, ev = finite(line.get("ts")), line.get("ev")
+    if ts is None or not isinstance(ev, str):
         return None
     note = line.get("note") or line.get("error")
     success = line.get("success")
@@ -52,7 +52,7 @@ def _event(line: dict[str, Any], t0: float) -> RobotEvent | None:
         note=plain(note)[:_NOTE_LIMIT] if isinstance(note, str) and note else None,
         steps=_int(line.get("control_steps")),
         clip=_int(line.get("n_clipped")),
-        success=success if isinstance(success, bool | int | float) else None,
+        success=success if isinstance(success, bool) else finite(success),
     )
 
 
@@ -84,4 +84,5 @@ def _converted(lines: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def _int(value: Any) -> int | None:
-    return int(value) if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e15 else None
+    number = finite(value)
+    return None if number is None else int(number)

@@ -214,7 +214,7 @@ def _chat_stream(events: list[dict[str, Any]]) -> list[Item]:
             function = piece.get("function") if isinstance(piece, dict) else None
             if not isinstance(function, dict):
                 continue
-            call = calls.setdefault(piece.get("index") or 0, {"id": "", "name": "", "arguments": ""})
+            call = calls.setdefault(_index(piece), {"id": "", "name": "", "arguments": ""})
             call["id"] = _text(piece.get("id")) or call["id"]
             call["name"] += _text(function.get("name"))
             call["arguments"] += _text(function.get("arguments"))
@@ -224,9 +224,9 @@ def _chat_stream(events: list[dict[str, Any]]) -> list[Item]:
 
 def _anthropic_stream(events: list[dict[str, Any]]) -> list[Item]:
     """Content blocks by index, their deltas joined."""
-    blocks: dict[Any, dict[str, Any]] = {}
+    blocks: dict[int, dict[str, Any]] = {}
     for event in events:
-        index = event.get("index")
+        index = _index(event)
         if event.get("type") == "content_block_start" and isinstance(event.get("content_block"), dict):
             blocks[index] = dict(event["content_block"])
         delta = event.get("delta")
@@ -251,3 +251,9 @@ def _worded(kind: Literal["say", "think"], text: str) -> list[Item]:
 
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
+
+
+def _index(piece: Mapping[str, Any]) -> int:
+    """Which call or block a piece belongs to."""
+    index = piece.get("index")
+    return index if isinstance(index, int) else 0

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from benchpipe.transcripts.files import finite
+
 OUTPUT_LIMIT, OUTPUT_HEAD, OUTPUT_TAIL = 2_700, 1_800, 700
 TEXT_LIMIT = 65_536
 """Characters of one text in a chunk file, and of anything but an output in log.json."""
@@ -100,7 +102,7 @@ def tool_output(text: str, failed: bool | None = None) -> ToolOutput:
         about = about if isinstance(about, dict) else {}
         wall, code = about.get("duration_seconds"), about.get("exit_code")
         bad = failed if failed is not None else code not in (None, 0)
-        return ToolOutput(wrapped["output"], "failed" if bad else "ok", wall if isinstance(wall, int | float) else None)
+        return ToolOutput(wrapped["output"], "failed" if bad else "ok", finite(wall))
     lines = text.split("\n")
     n = 0
     while n < min(len(lines), 6) and (_HEADER if n else _HEADER_START).match(lines[n]):
@@ -128,6 +130,6 @@ def _object(text: str) -> dict[str, Any] | None:
 
 def _number(text: str) -> float | None:
     try:
-        return float(text)
+        return finite(float(text))
     except ValueError:
         return None

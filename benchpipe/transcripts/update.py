@@ -92,8 +92,8 @@ def update_logs(
                 backfill = backfills.get(f"{slot.task}/{slot.slot}", Backfill())
                 requests = requests_of(lab, slot.attempt.usage_digest) if slot.attempt.usage_digest else ()
                 _bring_up_to_date(lab, slot, host, folder, backfill, requests, now, report)
-            except (OSError, ValueError) as error:
-                report.failed.append(f"{slot}: {error}")
+            except Exception as error:  # whatever the files of one trial hold, the others go on (B11)
+                report.failed.append(f"{slot}: {error or type(error).__name__}")
             if on_progress:
                 on_progress(str(slot))
         report.removed += _remove_previous(lab, run_file, {str(slot) for slot in wanted})

@@ -120,3 +120,13 @@ def test_a_long_published_log_is_cut_into_parts_and_a_short_one_is_not(shared: P
     steps = [step for part in sorted(folder.glob("chunks/*.json")) for step in json.loads(part.read_bytes())["steps"]]
     assert {step["text"] for step in steps} == {f"step {n} " + "x" * 500 for n in range(2_000)}
     assert (folder / "index.html").stat().st_size < 600_000
+
+
+def test_a_log_that_can_not_be_read_has_a_page_that_says_so(collected: tuple[Lab, Registry], tmp_path: Path) -> None:
+    lab, registry = collected
+    lab.slot_folder("tabletop", "bench_scripted-scripted-default", "stack_blocks", "limited").joinpath("log.json").write_text("{")
+    out = tmp_path / "site"
+    build_site(lab, registry, out, public=False)
+    pages = out / "runs/tabletop/bench_scripted-scripted-default"
+    assert "can&#39;t be read" in (pages / "stack_blocks/limited/index.html").read_text()
+    assert "can&#39;t be read" not in (pages / "stack_blocks/unlimited/index.html").read_text()

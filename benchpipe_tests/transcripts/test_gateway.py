@@ -233,6 +233,24 @@ def test_no_shape_of_answer_or_tail_stops_the_reading(tmp_path: Path, lines: lis
     assert log.steps[-1].text == "the end"
 
 
+@pytest.mark.parametrize("odd", [[], {}, "x", True, 1e300, 10**400, None, float("nan"), -1])
+def test_odd_numbers_in_the_places_that_matter_stop_nothing(tmp_path: Path, odd: Any) -> None:
+    block = {"type": "content_block_delta", "index": odd, "delta": {"type": "text_delta", "text": "a"}}
+    chat = {"choices": [{"delta": {"tool_calls": [{"index": odd, "id": odd, "function": {"name": odd, "arguments": odd}}]}}]}
+    wrapped = json.dumps({"output": "b", "metadata": {"exit_code": odd, "duration_seconds": odd}})
+    lines = [
+        {"method": "POST", "t": odd, "latency_s": odd, "status": odd, "response": odd, "tail": odd},
+        made.gateway_line(1, [], made.sse([block])),
+        made.gateway_line(2, [], made.sse([chat])),
+        made.gateway_line(3, [], made.responses_stream(1, [made.exec_call("c1", "x")])),
+        made.gateway_line(4, [{"type": "function_call_output", "call_id": "c1", "output": wrapped}], ""),
+    ]
+    made.write_lines(tmp_path / "trial/artifacts/data/episode.jsonl", [{"ev": "step", "ts": odd, "call": odd, "success": odd}] * 2)
+    log = built(tmp_path, lines)
+    assert log.steps[-1].out == "b"
+    assert load_log(tmp_path / "slot" / LOG_FILE).steps == log.steps
+
+
 def test_colour_codes_go_and_control_and_direction_characters_become_visible() -> None:
     assert plain("\x1b[31mred\x1b[0m \x1b]0;title\x07ok") == "red ok"
     assert plain("a\x00b\u202ec\r\nd\re") == "a␀b⟨U+202E⟩c\nd␍e"

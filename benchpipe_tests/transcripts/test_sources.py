@@ -128,6 +128,7 @@ def test_genuine_trials_of_every_shape_give_their_steps(lab: Any) -> None:
         assert log.totals.calls == len(log.calls)
         if trial.name.startswith("tabletop-set-table"):
             assert [step.by for step in log.steps].count("user") == 2  # one instruction per step of the task
+            assert [step.t for step in log.steps] == sorted(step.t for step in log.steps)
     assert {"trajectory", None} <= sources
 
 
