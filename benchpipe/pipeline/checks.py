@@ -7,9 +7,11 @@ import dagster as dg
 from benchpipe.checks.findings import Finding, Rule, Workspace
 from benchpipe.checks.guard import guard
 from benchpipe.checks.rules import RULES
+from benchpipe.contributions.store import check_dataset, datasets
 from benchpipe.pipeline import report
 from benchpipe.pipeline.scene import SceneResource
 
+GATE = ("schema", "task_set", "validity", "score", "state", "config", "trajectories")
 SEVERITY = {"error": dg.AssetCheckSeverity.ERROR, "warning": dg.AssetCheckSeverity.WARN}
 
 
@@ -43,4 +45,22 @@ def guard_finds_nothing(scene: SceneResource) -> dg.AssetCheckResult:
     return outcome(findings, "Git holds no run media, no collected data and no large file", severity)
 
 
-CHECKS = [*(check_of(rule) for rule in RULES), guard_finds_nothing]
+def gate_check_of(name: str) -> dg.AssetChecksDefinition:
+    """One family of the gate over all contributed files: which of them fail it. Unverified rows are shown, so it warns."""
+    title = f"Every contributed result passes the gate's check of {name.replace('_', ' ')}"
+
+    @dg.asset_check(asset="submission_reports", name=f"gate_{name}", description=title)
+    def check(scene: SceneResource) -> dg.AssetCheckResult:
+        look = scene.scene()
+        found = []
+        for dataset in datasets(look.lab, (b.id for b in look.registry.benchmarks.values() if b.pools)):
+            for one in check_dataset(look.lab, dataset, look.registry.benchmarks, today=scene.now().date()).checked:
+                if one.report.checks[name] == "failed":
+                    said = [finding for finding in one.report.findings if finding.check == name]
+                    found += [Finding(finding.code, "warning", one.path, finding.line, finding.message) for finding in said]
+        return outcome(found, title, "warning")
+
+    return check
+
+
+CHECKS = [*(check_of(rule) for rule in RULES), guard_finds_nothing, *(gate_check_of(name) for name in GATE)]

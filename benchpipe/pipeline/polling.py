@@ -20,7 +20,7 @@ def reading_metadata(reading: HostReading) -> dict[str, Any]:
     """What an operator wants to know of a host: whether it answered, how many trials it holds and in which shape."""
     trials = [trial for job in reading.jobs for trial in job.trials]
     results = Counter(trial.result for trial in trials)
-    problems = [problem for job in reading.jobs for one in (job, *job.trials) for problem in one.problems]
+    problems = sum(len(job.problems) + sum(len(trial.problems) for trial in job.trials) for job in reading.jobs)
     return {
         "answered": reading.ok,
         "error": reading.error or "—",
@@ -29,7 +29,7 @@ def reading_metadata(reading: HostReading) -> dict[str, Any]:
         "n_jobs_alive": sum(job.alive for job in reading.jobs),
         "n_trials": len(trials),
         "n_trials_with_result": results["whole"],
-        "n_problems": len(problems),
+        "n_problems": problems,
         "inputs": reading.digest or "—",
     }
 

@@ -30,11 +30,13 @@ def problems(found: Iterable[str]) -> dict[str, Any]:
     return {"n_problems": len(lines), "problems": dg.MetadataValue.md(text + more)}
 
 
-def result(
-    inputs: str, output: str | None = None, *, files: Mapping[str, Path] | None = None, **metadata: Any
-) -> dg.MaterializeResult[Any]:
-    """A materialisation built from `inputs`. `output`: digest of what was made, its data version."""
-    links = {name: dg.MetadataValue.path(str(path)) for name, path in (files or {}).items()}
+def result(inputs: str, output: str | None = None, **metadata: Any) -> dg.MaterializeResult[Any]:
+    """A materialisation built from `inputs`. `output`: digest of what was made, its data version.
+
+    `files={name: path}` among the metadata become links.
+    """
+    files: Mapping[str, Path] = metadata.pop("files", {})
+    links = {name: dg.MetadataValue.path(str(path)) for name, path in files.items()}
     return dg.MaterializeResult(
         metadata={**metadata, **links, "inputs": inputs}, data_version=dg.DataVersion(output if output else inputs)
     )
