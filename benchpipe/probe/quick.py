@@ -88,10 +88,12 @@ def quick_line(line: bytes, beginning: bytes = b'"response"') -> Optional[Line]:
     last = _LAST_STRING.search(line, max(len(line) - REACH, start))
     if last is not None:
         end = last.start()
+        if _escaped(line, end):
+            return None
         members += _members(_MEMBER, last.group(1), last.group(1).find(b",") + 1)[0]
     elif before == head:  # proven from the front; other members follow, big ones among them
         end = _end_before_string_key(line, start)
-        if end < 0 or not _is_string(line, start, end) or line[-1:] != b"}" or is_glued(line, end):
+        if end < 0 or _escaped(line, end) or not _is_string(line, start, end) or line[-1:] != b"}" or is_glued(line, end):
             return None
         members += _members(_MEMBER, line, line.index(b",", end) + 1)[0]
     else:
@@ -151,8 +153,8 @@ def _asks_again(line: bytes, head: int, before: int) -> bool:
 
 
 def _is_string(line: bytes, start: int, end: int) -> bool:
-    """Whether line[start:end] is the content of the string that begins at `start` and ends at the quote at `end`."""
-    return not _escaped(line, end) and line.count(b'"', start, end) == line.count(b'\\"', start, end)
+    """Whether line[start:end] is the content of one string: no other begins or ends in it. `end` is a bare quote."""
+    return line.count(b'"', start, end) == line.count(b'\\"', start, end)
 
 
 def _end_before_string_key(line: bytes, start: int) -> int:

@@ -176,6 +176,26 @@ def test_two_lines_glued_by_a_crash_are_no_request(cut: int, method: str) -> Non
     assert fast.problems == full.problems == {"a line that is no JSON": 1}
 
 
+def with_response(response: str) -> bytes:
+    head = {"t": 1790000000, "method": "POST", "status": 200, "latency_s": 1, "tail": [logs.prose(random.Random(8), 5000)]}
+    return json.dumps({**head, "response": response}).encode()
+
+
+def test_a_line_that_ends_inside_its_answer_is_no_request() -> None:
+    stream = logs.responses_stream(random.Random(9), 9000, 1)
+    line = with_response(stream + "}")[:-3] + b'\\"}'
+    fast, full, _ = both_ways(line)
+    assert fast.rows == full.rows == []
+
+
+@pytest.mark.parametrize("kind", ["response.in_progress", "response.completed", "message_delta", "other"])
+def test_an_event_whose_type_stands_amid_others_is_read_by_its_type(kind: str) -> None:
+    event = {"id": "resp_amid", "tools": [1], "type": kind, "output": [2], "usage": {"input_tokens": 5, "output_tokens": 1}}
+    fast, full, _ = both_ways(with_response("data: " + json.dumps(event, separators=(",", ":")) + "\n\n"))
+    assert fast.rows == full.rows
+    assert (fast.rows[0][4] is None) == (kind == "response.in_progress")
+
+
 def test_fast_find_is_find() -> None:
     rng = random.Random(5)
     for _ in range(300):

@@ -75,7 +75,9 @@ def test_what_is_left_out_is_in_no_sum() -> None:
 
 
 def test_a_success_counts_whole_and_no_progress_counts_nothing() -> None:
-    found = totals([trial("success", progress=0.2), trial("failed", progress=0.25), trial("error"), trial("running", progress=1.0)])
+    with_value = [trial("success", progress=0.2), trial("failed", progress=0.25)]
+    without = [trial("success"), trial("error"), trial("running", progress=1.0)]
+    found = totals([*with_value, *without])
     assert (found.progress_sum, found.progress_n) == (1.25, 2)
 
 
