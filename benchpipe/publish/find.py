@@ -28,7 +28,9 @@ from benchpipe.publish.views import (
 _LOOK_BACK = 96
 """How much text before a candidate `unless` sees."""
 _TO_A_BREAK = 160
-"""How far behind a candidate that is none a line may end so that the rest is looked for on the next."""
+"""How far behind a candidate a line may end where words may stand between anchor and secret."""
+_RUN = re.compile(rb"(?:[ \t\"']|\\+[\"'])*[A-Za-z0-9+/_=.~%:@-]*[\"']?")
+"""The rest of a key, from its anchor on or at the beginning of the next line."""
 _BORDER = 8
 """How much text before a match its left border may need."""
 _SHORTEST_WORD = 4
@@ -238,10 +240,7 @@ def _reaching_on(
     rule = compiled.rule
     breaks = LINE_BREAK if rule.wraps else JOINT_ONLY
     lo, hi = layout.stream(start)
-    if found:
-        if not breaks.match(text, found.end, hi):
-            return None
-    elif not (broken or breaks.search(text, max(lo, start - rule.back), min(hi, end + _TO_A_BREAK))):
+    if not broken and not _may_go_on(rule, text, lo, hi, start, found.end if found else end, breaks, found is not None):
         return None
     first = max(lo, start - rule.back - _BORDER)
     view = joined(text, first, min(hi, start + rule.reach), breaks, after=0 if rule.back else start)
@@ -262,6 +261,20 @@ def _reaching_on(
         elif b - a >= _SHORTEST_WORD:
             break
     return Span(found.start, reached, rule) if reached > found.end else None
+
+
+def _may_go_on(rule: Rule, text: bytes, lo: int, hi: int, start: int, end: int, breaks: re.Pattern[bytes], found: bool) -> bool:
+    """Whether it can help to take out the break behind `end`: cheap, since it is asked at every candidate."""
+    if rule.back and breaks.search(text, max(lo, start - rule.back), start):
+        return True
+    if not found:
+        if rule.words:
+            return breaks.search(text, end, min(hi, end + _TO_A_BREAK)) is not None
+        run = _RUN.match(text, end, hi)
+        return breaks.match(text, run.end() if run else end, hi) is not None
+    at = breaks.match(text, end, hi)
+    run = _RUN.match(text, at.end(), hi) if at else None
+    return bool(at and run and (at[0] == JOINT or run.end() - run.start() < _SHORTEST_WORD or _looks_random(run[0])))
 
 
 def _pieces(view: View, start: int, end: int) -> list[tuple[int, int]]:

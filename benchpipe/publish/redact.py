@@ -4,10 +4,13 @@ Keys, numbers and the shape of the document stay. Redacting twice changes nothin
 nothing is read or written here.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping
+from itertools import accumulate
 from typing import Any
 
 from benchpipe.publish.find import Finder, Span
+from benchpipe.publish.views import HARD, JOINT
 
 STREAMED: Mapping[str, tuple[str, ...]] = {"steps": ("text", "out", "think")}
 """Lists of a trial log whose fields may hold one text in pieces: list → fields that are read one after the other."""
@@ -17,20 +20,15 @@ _SHORTEST = 7
 _ROUNDS = 4
 
 
-class _Slot:
-    """A string value and where it stands."""
-
-    __slots__ = ("container", "key", "text")
-
-    def __init__(self, container: Any, key: Any, text: bytes) -> None:
-        self.container, self.key, self.text = container, key, text
+Slot = tuple[Any, Any]
+"""Where a string value stands: its list or mapping, and its place in there."""
 
 
 def redact(document: Any, finder: Finder) -> dict[str, int]:
     """Redact `document` in place. Returns how often each rule matched (rule id → places)."""
     counts: dict[str, int] = {}
-    streams = [list(stream) for stream in _streams(document)]
-    rest = _strings(document)
+    streams = _streams(document)
+    rest = _strings(document, streams)
     for _ in range(_ROUNDS):
         streams, rest = _round(streams, rest, finder, counts)
         if not streams and not rest:
@@ -46,58 +44,44 @@ def redact_text(text: str, finder: Finder) -> str:
 
 
 def _round(
-    streams: list[list[_Slot]], rest: list[_Slot], finder: Finder, counts: dict[str, int]
-) -> tuple[list[list[_Slot]], list[_Slot]]:
+    streams: list[list[Slot]], rest: list[Slot], finder: Finder, counts: dict[str, int]
+) -> tuple[list[list[Slot]], list[Slot]]:
     """Redact once; returns what changed and has to be looked at again, since a marker makes new borders."""
-    slots: list[_Slot] = []
-    joints: list[int] = []
-    hards: list[int] = []
-    at = 0
-    for group in (*streams, *([slot] for slot in rest)):
-        for k, slot in enumerate(group):
-            if slots:
-                (joints if k else hards).append(at - 1)
-            slots.append(slot)
-            at += len(slot.text) + 1
-    parts = [slot.text for slot in slots]
-    blob = _blob(parts, joints)
-    spans = finder.find(blob, joints=joints, hards=hards)
-    changed = set()
+    slots = [*(slot for stream in streams for slot in stream), *rest]
+    parts = [container[key].encode("utf-8", "surrogatepass") for container, key in slots]
     starts = _starts(parts)
+    heads = set(accumulate(map(len, streams), initial=0))
+    inside = range(sum(map(len, streams)))
+    joints = [starts[n] - 1 for n in inside if n not in heads]
+    hards = [starts[n] - 1 for n in range(1, len(slots)) if n in heads or n >= len(inside)]
+    spans = finder.find(_blob(parts, joints), joints=joints, hards=hards)
+    changed = set()
     for index, edits in _by_slot(spans, starts, parts).items():
-        slot = slots[index]
-        slot.text = _with_markers(slot.text, edits)
-        slot.container[slot.key] = slot.text.decode("utf-8", "surrogatepass")
-        changed.add(id(slot))
+        container, key = slots[index]
+        container[key] = _with_markers(parts[index], edits).decode("utf-8", "surrogatepass")
+        changed.add(index)
     for span in spans:
         counts[span.rule.id] = counts.get(span.rule.id, 0) + 1
-    return (
-        [group for group in streams if any(id(slot) in changed for slot in group)],
-        [slot for slot in rest if id(slot) in changed],
-    )
+    ends = list(accumulate(map(len, streams)))
+    again = [stream for stream, end in zip(streams, ends, strict=True) if not changed.isdisjoint(range(end - len(stream), end))]
+    return again, [slots[n] for n in sorted(changed) if n >= len(inside)]
 
 
 def _blob(parts: list[bytes], joints: list[int]) -> bytes:
-    if not joints:
-        return b"\x00".join(parts)
-    blob = bytearray(b"\x00".join(parts))
+    """All texts in one, with a separator between any two."""
+    blob = bytearray(HARD.join(parts))
     for joint in joints:
-        blob[joint] = 1
+        blob[joint : joint + 1] = JOINT
     return bytes(blob)
 
 
 def _starts(parts: list[bytes]) -> list[int]:
-    starts, at = [], 0
-    for part in parts:
-        starts.append(at)
-        at += len(part) + 1
-    return starts
+    """Where each text begins in the blob."""
+    return list(accumulate((len(part) + 1 for part in parts), initial=0))[:-1]
 
 
 def _by_slot(spans: Iterable[Span], starts: list[int], parts: list[bytes]) -> dict[int, list[tuple[int, int, bytes]]]:
     """Spans of the blob as `(start, end, marker)` inside each slot they touch."""
-    from bisect import bisect_right
-
     edits: dict[int, list[tuple[int, int, bytes]]] = {}
     for span in spans:
         index = bisect_right(starts, span.start) - 1
@@ -131,43 +115,30 @@ def _with_markers(text: bytes, edits: list[tuple[int, int, bytes]]) -> bytes:
     return b"".join(parts)
 
 
-def _encoded(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")
+def _streams(document: Any) -> list[list[Slot]]:
+    """The pieces of each streamed text, in order."""
+    if not isinstance(document, dict):
+        return []
+    return [
+        [(item, field) for item in document[key] if type(item) is dict and type(item.get(field)) is str]
+        for key, fields in STREAMED.items()
+        if isinstance(document.get(key), list)
+        for field in fields
+    ]
 
 
-def _streams(document: Any) -> Iterator[Iterator[_Slot]]:
-    for key, fields in STREAMED.items():
-        items = document.get(key) if isinstance(document, dict) else None
-        if isinstance(items, list):
-            for field in fields:
-                yield (
-                    _Slot(item, field, _encoded(item[field]))
-                    for item in items
-                    if isinstance(item, dict) and isinstance(item.get(field), str)
-                )
-
-
-def _strings(document: Any) -> list[_Slot]:
-    """Every string value outside the streamed fields that is long enough to hold anything."""
-    found: list[_Slot] = []
-    todo: list[tuple[Any, tuple[str, ...]]] = [(document, ())]
+def _strings(document: Any, streams: list[list[Slot]]) -> list[Slot]:
+    """Every string value outside the streams that is long enough to hold anything."""
+    taken = {(id(container), key) for stream in streams for container, key in stream}
+    found: list[Slot] = []
+    todo = [document]
     while todo:
-        node, streamed = todo.pop()
-        if type(node) is dict:
-            top = node is document
-            for key, value in node.items():
-                kind = type(value)
-                if kind is str:
-                    if len(value) >= _SHORTEST and key not in streamed:
-                        found.append(_Slot(node, key, _encoded(value)))
-                elif kind is dict or kind is list:
-                    todo.append((value, STREAMED.get(key, ()) if top else ()))
-        else:
-            for key, value in enumerate(node):
-                kind = type(value)
-                if kind is str:
-                    if len(value) >= _SHORTEST:
-                        found.append(_Slot(node, key, _encoded(value)))
-                elif kind is dict or kind is list:
-                    todo.append((value, streamed))
+        node = todo.pop()
+        for key, value in node.items() if type(node) is dict else enumerate(node):
+            kind = type(value)
+            if kind is str:
+                if len(value) >= _SHORTEST and (id(node), key) not in taken:
+                    found.append((node, key))
+            elif kind is dict or kind is list:
+                todo.append(value)
     return found

@@ -50,6 +50,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     back: int = 0
     reach: int = 1024
     wraps: bool = True
+    words: bool = False
     unless: str | None = None
     must: tuple[str, ...] = ()
     must_not: tuple[str, ...] = ()

@@ -11,7 +11,7 @@ from collections.abc import Callable
 HARD, JOINT = b"\x00", b"\x01"
 """Between two strings: `JOINT` where they are pieces of one streamed text, `HARD` elsewhere."""
 
-LINE_BREAK = re.compile(rb"\x01|(?:\\*\r?\n|\\+(?:r\\+)?n)[ \t]*")
+LINE_BREAK = re.compile(rb"\x01|\n[ \t]*|\r\n[ \t]*|\\\\*(?:\r?\n|(?:r\\+)?n)[ \t]*")
 """The end of a line in a text or in a JSON string, with the next line's indentation; or a joint."""
 JOINT_ONLY = re.compile(rb"\x01")
 
@@ -85,6 +85,9 @@ def joined(text: bytes, lo: int, hi: int, breaks: re.Pattern[bytes], *, after: i
     return edited(text, lo, hi, breaks, lambda _: b"", after=after)
 
 
+_BREAKS_AS_LINE_ENDS = bytes.maketrans(b"\r\x01", b"\n\n")
+
+
 class WithoutBreaks:
     """A whole text without its line ends and joints (indentation stays), made at the speed of `bytes.replace`.
 
@@ -92,11 +95,11 @@ class WithoutBreaks:
     """
 
     _BLOCK = 1024
-    _KEPT = re.compile(rb"[^\n\r\x01]+")
+    _KEPT = re.compile(rb"[^\n]+")
 
     def __init__(self, text: bytes) -> None:
         same_size = text
-        for escaped in (b"\\r\\n", b"\\n", b"\\\n"):
+        for escaped in (b"\\n", b"\\\n"):
             same_size = same_size.replace(escaped, b"\n" * len(escaped))
         self._text = same_size
         self.data = same_size.translate(None, b"\n\r\x01")
@@ -105,11 +108,12 @@ class WithoutBreaks:
     def origin(self, index: int) -> int:
         """Where the byte at `index` of `data` is in the text."""
         if not self._blocks:
+            self._text = self._text.translate(_BREAKS_AS_LINE_ENDS)
             kept = 0
             for at in range(0, len(self._text), self._BLOCK):
                 self._blocks.append(kept)
                 end = min(at + self._BLOCK, len(self._text))
-                kept += end - at - sum(self._text.count(cut, at, end) for cut in (b"\n", b"\r", b"\x01"))
+                kept += end - at - self._text.count(b"\n", at, end)
         block = bisect_right(self._blocks, index) - 1
         left = index - self._blocks[block]
         for run in self._KEPT.finditer(self._text, block * self._BLOCK):

@@ -178,3 +178,14 @@ def test_samples_of_published_logs_change_only_where_a_reader_would_expect(share
 def test_text_that_no_json_reader_minds_stays_readable(finder: Finder) -> None:
     text = "naïve 你好 \ud83d\ude00".encode("utf-16", "surrogatepass").decode("utf-16") + " /home/someone/x \x00 \x01"
     assert redact_text(text, finder) == re.sub("someone", "<user>", text)
+
+
+def test_a_field_named_like_a_streamed_one_is_redacted_wherever_it_stands(finder: Finder) -> None:
+    key = "ghp" + "_" + corpus.characters(random.Random(9), "b62", 36)
+    document = {
+        "text": key,
+        "steps": [{"text": "x", "args": {"text": key, "out": [key]}}],
+        "other": [{"text": key, "out": {"out": key}}],
+    }
+    redact(document, finder)
+    assert key not in json.dumps(document)
