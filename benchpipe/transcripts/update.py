@@ -78,8 +78,11 @@ def update_logs(
     requests_of: Callable[[Lab, str], Sequence[Request]] = load_requests,
     on_progress: Callable[[str], None] | None = None,
 ) -> LogsReport:
-    """Build every stale slot of these run files. One that fails is named in the report and stops no other."""
-    report = LogsReport()
+    """Build every stale slot of these run files. One that fails is named in the report and stops no other.
+
+    `folder_of`: where a trial's files are on this machine; `RawCopies.folder` fetches remote ones first.
+    """
+    update = _Update(lab, now, folder_of, requests_of)
     for run_file in run_files:
         backfills = read_backfill(lab, run_file.benchmark, run_file.run)
         wanted = list(slots_of(run_file))
@@ -88,41 +91,43 @@ def update_logs(
             if host is None or not slot.attempt.job:
                 continue
             try:
-                folder = folder_of(lab, host, slot.attempt.job, slot.attempt.trial or "")
-                backfill = backfills.get(f"{slot.task}/{slot.slot}", Backfill())
-                requests = requests_of(lab, slot.attempt.usage_digest) if slot.attempt.usage_digest else ()
-                _bring_up_to_date(lab, slot, host, folder, backfill, requests, now, report)
+                update.slot(slot, host, backfills.get(f"{slot.task}/{slot.slot}", Backfill()))
             except Exception as error:  # whatever the files of one trial hold, the others go on (B11)
-                report.failed.append(f"{slot}: {error or type(error).__name__}")
+                update.report.failed.append(f"{slot}: {error or type(error).__name__}")
             if on_progress:
                 on_progress(str(slot))
-        report.removed += _remove_previous(lab, run_file, {str(slot) for slot in wanted})
-    return report
+        update.report.removed += _remove_previous(lab, run_file, {str(slot) for slot in wanted})
+    return update.report
 
 
-def _bring_up_to_date(
-    lab: Lab,
-    slot: Slot,
-    host: Host,
-    folder: Path | None,
-    backfill: Backfill,
-    requests: Sequence[Request],
-    now: str,
-    report: LogsReport,
-) -> None:
-    into = lab.slot_folder(slot.benchmark, slot.run, slot.task, slot.slot)
-    facts = _facts(lab, slot, host, folder, backfill)
-    stamp = f"{_digest(facts, folder, slot.attempt.usage_digest)} {facts.trial}\n"
-    have = _stamp(into)
-    # what was read while the folder was here is better than nothing
-    if have == stamp or (folder is None and have.endswith(f" {facts.trial}\n")):
-        report.unchanged += 1
-        return
-    build_log(folder or into / "absent", facts, requests, slot=into, now=now)
-    write_bytes(into / STAMP_FILE, stamp.encode())
-    report.built.append(str(slot))
-    if facts.partial:
-        report.partial.append(str(slot))
+@dataclass(frozen=True)
+class _Update:
+    """One update of a lab's log pages."""
+
+    lab: Lab
+    now: str
+    folder_of: Callable[[Lab, Host, str, str], Path | None]
+    requests_of: Callable[[Lab, str], Sequence[Request]]
+    report: LogsReport = field(default_factory=LogsReport)
+
+    def slot(self, slot: Slot, host: Host, backfill: Backfill) -> None:
+        """Build one slot if its stamp differs from what it would be made from now."""
+        attempt = slot.attempt
+        folder = self.folder_of(self.lab, host, attempt.job or "", attempt.trial or "")
+        into = self.lab.slot_folder(slot.benchmark, slot.run, slot.task, slot.slot)
+        facts = _facts(self.lab, slot, host, folder, backfill)
+        stamp = f"{_digest(facts, folder, attempt.usage_digest)} {facts.trial}\n"
+        have = _stamp(into)
+        # what was read while the folder was here is better than nothing
+        if have == stamp or (folder is None and have.endswith(f" {facts.trial}\n")):
+            self.report.unchanged += 1
+            return
+        requests = self.requests_of(self.lab, attempt.usage_digest) if attempt.usage_digest else ()
+        build_log(folder or into / "absent", facts, requests, slot=into, now=self.now)
+        write_bytes(into / STAMP_FILE, stamp.encode())
+        self.report.built.append(str(slot))
+        if facts.partial:
+            self.report.partial.append(str(slot))
 
 
 def _facts(lab: Lab, slot: Slot, host: Host, folder: Path | None, backfill: Backfill) -> Facts:
