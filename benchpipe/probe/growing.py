@@ -19,6 +19,7 @@ HEAD = 1 << 18
 TAIL = 1 << 21
 WINDOW = 4096
 VERSION = 1
+"""Of what is kept. Raise it when a line of a log comes to another row than before."""
 _RESPONSE = re.compile(rb'"response"\s*:\s*"')
 
 
