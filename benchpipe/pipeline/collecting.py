@@ -15,11 +15,12 @@ from benchpipe.hosts.pool import Pool
 from benchpipe.pipeline.instance import bury_dead_runs, process_tags
 from benchpipe.pipeline.partitions import register
 from benchpipe.pipeline.polling import report_poll
-from benchpipe.pipeline.reconcile import Due, benchmarks_due, due_over_all, may_start, registry_due
+from benchpipe.pipeline.reconcile import MAX_TRIES, Due, benchmarks_due, due_over_all, registry_due, standing, with_sums
 from benchpipe.pipeline.scene import Scene
 
+WAITS = {"under way": "is being built by another process", "given up": f"failed {MAX_TRIES} times; waits for other inputs"}
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
-NEEDS_RAW_RECORDS = ("trial_logs", "site_pages")
+NEEDS_RAW_RECORDS = ("trial_logs", "site_pages", "site_overview")
 """What `--no-sync` leaves for a later cycle: log pages, and the pages that link to them."""
 
 
@@ -60,11 +61,11 @@ def collect_once(
     report_poll(instance, cycle.poll)
     if registry := registry_due(instance, scene):
         _build(instance, definitions, registry, cycle, on_build)
-    for due in benchmarks_due(instance, scene, benchmarks, detail_every_s=detail_every_s, now=now):
+    for due in with_sums(benchmarks_due(instance, scene, benchmarks, detail_every_s=detail_every_s, now=now)):
         if wanted := due if sync else due.without(NEEDS_RAW_RECORDS):
             _build(instance, definitions, wanted, cycle, on_build)
     sums = due_over_all(instance, scene)
-    if sums and (wanted := sums if sync else sums.without(("site_overview",))):
+    if sums and (wanted := sums if sync else sums.without(NEEDS_RAW_RECORDS)):
         _build(instance, definitions, wanted, cycle, on_build)
     return cycle
 
@@ -76,16 +77,16 @@ def _build(
     cycle: Cycle,
     on_build: Callable[[Due], None] | None,
 ) -> None:
-    """Execute one run unless another process is at it or it failed too often with these inputs."""
-    if not may_start(instance, due):
-        cycle.failed[due.partition or due.job] = "is being built elsewhere, or was given up until its inputs change"
+    """Execute one run, without the checks of its assets (`benchpipe check` tells those), unless it may not start now."""
+    if (stand := standing(instance, due)) != "startable":
+        cycle.failed[due.partition or due.job] = WAITS[stand]
         return
     if on_build:
         on_build(due)
-    result = definitions.resolve_job_def(due.job).execute_in_process(
+    job = definitions.resolve_job_def(due.job).get_subset(asset_selection=set(due.keys()), asset_check_selection=set())
+    result = job.execute_in_process(
         instance=instance,
         partition_key=due.partition,
-        asset_selection=due.keys(),
         tags={**due.tags(), **process_tags()},
         run_config=QUIET,
         raise_on_error=False,

@@ -3,7 +3,7 @@
 import dagster as dg
 
 REGISTRY = ("agent_registry", "price_list", "benchmark_registry")
-COLLECT = ("run_scopes", "run_states", "cost_estimates", "trial_logs", "site_pages", "status_json")
+COLLECT = ("run_scopes", "run_states", "cost_estimates", "trial_logs", "site_pages", "status_json", "site_overview")
 CONTRIBUTIONS = ("submissions", "submission_reports", "result_rows", "contribution_pages")
 
 
@@ -12,7 +12,9 @@ def _select(*names: str) -> dg.AssetSelection:
 
 
 registry = dg.define_asset_job(
-    "registry", selection=_select(*REGISTRY), description="Read what people wrote: run definitions, prices, benchmarks."
+    "registry",
+    selection=dg.AssetSelection.assets(*REGISTRY),
+    description="Read what people wrote, run definitions, prices and benchmarks, and check it against every rule.",
 )
 poll_hosts = dg.define_asset_job(
     "poll_hosts", selection=_select("host_trials"), description="Ask one host what its job directories hold."
@@ -20,7 +22,7 @@ poll_hosts = dg.define_asset_job(
 collect = dg.define_asset_job(
     "collect",
     selection=_select(*COLLECT),
-    description="From the hosts' readings to states, money, log pages and pages of one benchmark, and status.json.",
+    description="From the hosts' readings to states, money, log pages and pages of one benchmark, and what sums all up.",
 )
 sum_up = dg.define_asset_job(
     "sum_up",

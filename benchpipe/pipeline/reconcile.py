@@ -4,9 +4,10 @@ One set of functions, two callers: `reconcile_sensor` requests runs of what is d
 No cursor anywhere, so nothing can be remembered as done that was not done.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Literal
 
 import dagster as dg
 
@@ -116,15 +117,32 @@ def due_over_all(instance: dg.DagsterInstance, scene: Scene) -> Due | None:
     return _due(instance, "sum_up", {asset: inputs(scene) for asset, inputs in OVER_ALL.items()})
 
 
-def may_start(instance: dg.DagsterInstance, due: Due) -> bool:
-    """Whether to start a run now: none of the partition is under way, and its last MAX_TRIES runs did not all fail at this.
+def with_sums(due: Sequence[Due]) -> list[Due]:
+    """The same, the last benchmark's run taking the pages over all along: a run of their own would weigh as much again.
+
+    Should another benchmark's run end later, they are due again by themselves.
+    """
+    last = max((number for number, one in enumerate(due) if one.job == "collect"), default=None)
+    return [replace(one, assets=(*one.assets, "site_overview")) if number == last else one for number, one in enumerate(due)]
+
+
+Standing = Literal["startable", "under way", "given up"]
+
+
+def standing(instance: dg.DagsterInstance, due: Due) -> Standing:
+    """Whether a run may start now: none of the partition is under way, and its last MAX_TRIES runs did not all fail at this.
 
     Tries are counted from the runs themselves. A run key would not do: Dagster remembers one for ever, so inputs that
     return to an earlier state would never be built again.
     """
     partition = {"dagster/partition": due.partition} if due.partition else {}
     if instance.get_runs_count(dg.RunsFilter(job_name=None if partition else due.job, statuses=IN_FLIGHT, tags=partition)):
-        return False
+        return "under way"
     last = instance.get_runs(dg.RunsFilter(job_name=due.job, tags=partition), limit=MAX_TRIES)
     tries = [run for run in last if run.status == dg.DagsterRunStatus.FAILURE and run.tags.get(INPUTS_TAG) == due.inputs]
-    return len(tries) < MAX_TRIES
+    return "startable" if len(tries) < MAX_TRIES else "given up"
+
+
+def may_start(instance: dg.DagsterInstance, due: Due) -> bool:
+    """Whether to start a run now."""
+    return standing(instance, due) == "startable"

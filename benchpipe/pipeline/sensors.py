@@ -11,7 +11,16 @@ from benchpipe.pipeline import jobs
 from benchpipe.pipeline.instance import bury_dead_runs
 from benchpipe.pipeline.partitions import register, wanted
 from benchpipe.pipeline.polling import report_poll, summary, too_slow
-from benchpipe.pipeline.reconcile import Due, benchmarks_due, datasets_due, due_over_all, may_start, registry_due
+from benchpipe.pipeline.reconcile import (
+    Due,
+    benchmarks_due,
+    datasets_due,
+    due_over_all,
+    may_start,
+    registry_due,
+    standing,
+    with_sums,
+)
 from benchpipe.pipeline.scene import SceneResource
 
 TICK_S = 40.0
@@ -56,12 +65,15 @@ def reconcile_sensor(context: dg.SensorEvaluationContext, scene: SceneResource) 
     datasets = wanted(look.lab, look.registry)["datasets"]
     due = benchmarks_due(instance, look, detail_every_s=DETAIL_S, now=scene.now())
     due += datasets_due(instance, look, datasets)
-    due += [one for one in (registry_due(instance, look), None if due else due_over_all(instance, look)) if one]
-    requests = [_request(one) for one in due if may_start(instance, one)]
+    due += [one for one in (registry_due(instance, look),) if one]
+    stands = {one: standing(instance, one) for one in due}
+    if all(stand == "given up" for stand in stands.values()) and (sums := due_over_all(instance, look)):
+        stands[sums] = standing(instance, sums)
+    requests = [_request(one) for one in with_sums([one for one, stand in stands.items() if stand == "startable"])]
     if requests:
         return dg.SensorResult(run_requests=requests)
-    waiting = ", ".join(one.partition or one.job for one in due)
-    return dg.SkipReason(f"under way, or given up until its inputs change: {waiting}" if waiting else "everything is built")
+    waiting = [f"{one.partition or one.job} is {stand}" for one, stand in stands.items()]
+    return dg.SkipReason("; ".join(waiting) or "everything is built")
 
 
 def _request(due: Due) -> dg.RunRequest:

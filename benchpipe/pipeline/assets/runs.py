@@ -7,6 +7,8 @@ import dagster as dg
 import msgspec
 
 from benchpipe.files import lock, sha256, write_json
+from benchpipe.hosts.pool import Pool
+from benchpipe.hosts.raw import RawCopies
 from benchpipe.hosts.store import load_requests
 from benchpipe.pipeline import inputs, report
 from benchpipe.pipeline.assets.hosts import host_trials
@@ -134,9 +136,15 @@ def cost_estimates(context: dg.AssetExecutionContext, scene: SceneResource) -> d
 def trial_logs(context: dg.AssetExecutionContext, scene: SceneResource) -> dg.MaterializeResult[Any]:
     """The data of log pages: what the agent said and did in each trial. Only stale ones are built."""
     look, benchmark = scene.scene(), context.partition_key
-    with lock(look.lab.lock_file(f"logs-{benchmark}"), wait=True):
+    with lock(look.lab.lock_file(f"logs-{benchmark}"), wait=True), Pool() as pool:
         built_from = inputs.logs_inputs(look, benchmark)
-        done = update_logs(look.lab, look.registry, run_files_of(look, benchmark), now=scene.now().isoformat())
+        done = update_logs(
+            look.lab,
+            look.registry,
+            run_files_of(look, benchmark),
+            now=scene.now().isoformat(),
+            folder_of=RawCopies(look.lab, pool).folder,
+        )
     return report.result(
         built_from,
         n_built=len(done.built),
