@@ -4,12 +4,10 @@ Files are copied into the slot's folder; nothing is decoded or converted.
 """
 
 import shutil
-import struct
-from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
 
 from benchpipe.files import write_bytes
+from benchpipe.probe.harbor import complete_mp4
 from benchpipe.registry.records import Backfill
 from benchpipe.transcripts.files import inside
 from benchpipe.transcripts.records import Media, Snapshot
@@ -21,35 +19,6 @@ OUTPUT_FOLDER = "artifacts/app/output"
 _IMAGES = {".png": "png", ".jpg": "jpg", ".jpeg": "jpg"}
 
 
-def is_complete_mp4(path: Path) -> bool:
-    """Whether the top-level boxes end exactly at the file's end and one of them is `moov` (runs-system 5.4)."""
-    try:
-        with path.open("rb") as file:
-            size = file.seek(0, 2)
-            return size > 0 and b"moov" in set(_boxes(file, size))
-    except (OSError, ValueError):
-        return False
-
-
-def _boxes(file: IO[bytes], size: int) -> Iterator[bytes]:
-    """Types of the top-level boxes. ValueError where they don't fill the file exactly."""
-    at = 0
-    while at < size:
-        file.seek(at)
-        head = file.read(16)
-        if len(head) < 8:
-            raise ValueError("cut in a box's head")
-        length, kind, header = struct.unpack(">I", head[:4])[0], head[4:8], 8
-        if length == 1:
-            length, header = (struct.unpack(">Q", head[8:16])[0] if len(head) == 16 else 0), 16
-        elif length == 0:
-            length = size - at
-        if length < header or at + length > size:
-            raise ValueError("a box is longer than the file")
-        yield kind
-        at += length
-
-
 def verdict_folder(trial: Path) -> str:
     """`verifier_regrade` if a regrade has given a reward, else `verifier`."""
     return "verifier_regrade" if inside(trial, "verifier_regrade/reward.json") else "verifier"
@@ -59,14 +28,14 @@ def copy_replay(trial: Path, slot: Path, backfill: Backfill | None, backfill_vid
     """The replay to show, first that applies: a sentence instead, a later rendering, the regrade's, the verifier's."""
     if backfill and backfill.video_problem:
         return Media(problem=plain(backfill.video_problem))
-    if backfill_video and is_complete_mp4(backfill_video):
+    if backfill_video and complete_mp4(str(backfill_video)):
         return Media(video=_copy(backfill_video, slot / "replay.mp4"), rerendered=True)
     problem = None
     for folder in dict.fromkeys((verdict_folder(trial), "verifier")):
         video = inside(trial, f"{folder}/replay.mp4")
         if video is None:
             continue
-        if not is_complete_mp4(video):
+        if not complete_mp4(str(video)):
             problem = "the replay was cut off where it was made"
             continue
         frame = inside(trial, f"{folder}/replay.last.png")

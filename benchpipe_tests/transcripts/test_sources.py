@@ -11,7 +11,6 @@ import pytest
 
 from benchpipe.registry.records import Backfill
 from benchpipe.transcripts.build import Facts, build_log, call_rows
-from benchpipe.transcripts.media import is_complete_mp4
 from benchpipe.transcripts.records import Log, Problems, load_log
 from benchpipe.transcripts.robot import read_robot
 from benchpipe.usage.records import Request
@@ -191,22 +190,6 @@ def test_a_trusted_recording_is_read_where_there_is_no_episode_log(tmp_path: Pat
 
 
 # --- media -----------------------------------------------------------------------------------------------------------
-
-
-def test_only_an_mp4_whose_boxes_fill_the_file_and_hold_a_moov_is_complete(tmp_path: Path) -> None:
-    path = tmp_path / "a.mp4"
-    for content, complete in (
-        (made.mp4(b"ftyp", b"moov", b"mdat"), True),
-        (made.mp4(b"ftyp", b"mdat"), False),
-        (made.mp4(b"ftyp", b"moov", b"mdat")[:-1], False),
-        (made.mp4(b"ftyp", b"moov") + b"\0\0\0\0mdat" + b"to the end", True),
-        (made.mp4(b"moov") + b"\0\0\0\1mdat" + (24).to_bytes(8, "big") + bytes(8), True),
-        (made.mp4(b"moov") + b"\0\0\0\4mdat" + bytes(8), False),
-        (made.mp4(b"moov") + b"\0\0\0\1mdat", False),
-        (b"", False),
-    ):
-        path.write_bytes(content)
-        assert is_complete_mp4(path) is complete
 
 
 def test_the_replay_is_the_regrades_then_the_verifiers_and_hand_made_words_and_videos_win(tmp_path: Path) -> None:
