@@ -18,7 +18,7 @@ from benchpipe.contributions import file_rules
 from benchpipe.contributions.codes import CODES
 from benchpipe.contributions.contacts import contacts_of, without_contacts
 from benchpipe.contributions.decisions import Decisions, overdue, parse_decisions
-from benchpipe.contributions.door import document_findings, unreadable
+from benchpipe.contributions.door import document_findings, placed, unreadable
 from benchpipe.contributions.evidence import Evidence, RunEvidence, gather_runs, missing_per_task
 from benchpipe.contributions.findings import Finding
 from benchpipe.contributions.gate import config, publication, score, state, task_set, validity
@@ -28,7 +28,7 @@ from benchpipe.contributions.platform_git import PlatformLook
 from benchpipe.contributions.pools import is_binary, task_sets
 from benchpipe.contributions.reading import Reader
 from benchpipe.contributions.report import Report, RunReport, Said, State, check_states, said, unread, verdict_of, worst
-from benchpipe.contributions.strict_json import Number, Refused, decode, lines_of
+from benchpipe.contributions.strict_json import Number, Refused, decode
 from benchpipe.files import sha256
 from benchpipe.lab import Lab
 from benchpipe.registry.records import Benchmark
@@ -89,12 +89,10 @@ def check_submission(
     try:
         data = reader.read(path)
     except Refused as refused:
-        return Checked(
-            path=name, report=unread(name, said([unreadable(*f) for f in refused.faults], name, {}, ())), input_sha256=""
-        )
+        return Checked(path=name, report=unread(name, said([unreadable(*f) for f in refused.faults], name, ())), input_sha256="")
     first = _decisions(reader, lab, path.absolute())
     key = f"{path.parent.name}/{path.stem}"
-    doc, findings, lines = document_findings(data, path.absolute().as_posix(), submission_schema(), written=first.on(key).written)
+    doc, findings = document_findings(data, path.absolute().as_posix(), submission_schema(), written=first.on(key).written)
     contacts = contacts_of(doc)
     dataset = file_rules.field(doc, "dataset")
     benchmark = benchmarks.get(dataset) if isinstance(dataset, str) else None
@@ -104,8 +102,8 @@ def check_submission(
         findings = [finding for finding in findings if finding.code != "SUB-018"]
     if benchmark is None or any(finding.severity == "error" for finding in findings):
         findings += _unresolved(reader, path.absolute(), doc)
-        lines = lines or (lines_of(decode(data)) if doc is not None else {})
-        return Checked(path=name, report=unread(name, said(findings, name, lines, contacts)), input_sha256=sha256(data))
+        findings = placed(findings, decode(data)) if doc is not None else findings
+        return Checked(path=name, report=unread(name, said(findings, name, contacts)), input_sha256=sha256(data))
     submission = Submission.model_validate(doc)
     pools = task_sets(benchmark, lambda file: reader.read_if_there(lab.root / file))
     decided = first.on(f"{submission.method.name}/{submission.variant}")
@@ -122,8 +120,7 @@ def check_submission(
         commit_known=platform.known(submission.platform.commit) if platform else None,
         platform_at_commit=platform.content_sha(benchmark, submission.platform.commit) if platform else None,
     )
-    findings += judge(evidence)
-    entries = said(findings, name, lines or lines_of(decode(data)) if findings else {}, contacts)
+    entries = said(placed([*findings, *judge(evidence)], decode(data)), name, contacts)
     report = report_of(name, evidence, entries, contacts)
     return Checked(
         path=name,

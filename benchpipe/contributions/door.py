@@ -6,6 +6,8 @@ Standard library only: this module is a part of `contrib/validate.py`, where it 
 import hashlib
 import json
 import sys
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +24,8 @@ Checks that submissions have the right shape and agree with themselves. It does 
 what `benchpipe contrib check FILE` does. Exit: 0 fine, 1 something to mend, 2 wrong use."""
 
 
-def document_findings(
-    data: bytes, place: str, schema: dict[str, Any], *, written: str | None = None
-) -> tuple[Any, list[Finding], dict[str, int]]:
-    """(parsed value or None, findings, line of each JSON pointer if there are findings) of a file's bytes.
+def document_findings(data: bytes, place: str, schema: dict[str, Any], *, written: str | None = None) -> tuple[Any, list[Finding]]:
+    """(parsed value or None, findings) of a file's bytes.
 
     `place` is the file's path with `/`; `written` is the sha256 under which the platform wrote this file itself.
     """
@@ -33,30 +33,35 @@ def document_findings(
         text = decode(data)
         doc = parse(text)
     except Refused as refused:
-        return None, [unreadable(*fault) for fault in refused.faults], {}
+        return None, [unreadable(*fault) for fault in refused.faults]
     platform_written = written is not None and written == hashlib.sha256(data).hexdigest()
     findings = [*shape_findings(doc, schema), *file_findings(doc, place, platform_written=platform_written)]
-    return doc, findings, lines_of(text) if findings else {}
+    return doc, placed(findings, text)
+
+
+def placed(findings: Sequence[Finding], text: str) -> list[Finding]:
+    """Findings on a file with the line of their JSON pointer in its text."""
+    homeless = [finding for finding in findings if finding.line is None and not finding.file]
+    lines = lines_of(text, {finding.pointer for finding in homeless}) if homeless else {}
+    return [replace(finding, line=lines.get(finding.pointer)) if finding in homeless else finding for finding in findings]
 
 
 def unreadable(line: int | None, pointer: str, fault: str) -> Finding:
     """SUB-001 of one fault that keeps a file from being read."""
-    plain = SUB["SUB-001"].finding(pointer, fault=fault if pointer else f"the file {fault}")
-    return Finding(plain.code, plain.severity, plain.message, pointer, plain.hint, line=line)
+    return replace(SUB["SUB-001"].finding(pointer, fault=fault if pointer else f"the file {fault}"), line=line)
 
 
 def validate(path: Path, schema: dict[str, Any]) -> tuple[list[str], int]:
     """Lines to print about one file, and how many errors are among them."""
     doc = None
     try:
-        doc, findings, lines = document_findings(read_limited(path), path.absolute().as_posix(), schema)
+        doc, findings = document_findings(read_limited(path), path.absolute().as_posix(), schema)
     except Refused as refused:
-        findings, lines = [unreadable(*fault) for fault in refused.faults], {}
+        findings = [unreadable(*fault) for fault in refused.faults]
     contacts = contacts_of(doc)
     said = []
-    for finding in sorted(findings, key=lambda f: (f.line or lines.get(f.pointer, 0), f.pointer, f.code)):
-        line = finding.line or lines.get(finding.pointer)
-        where = f"{path}:{line}" if line else str(path)
+    for finding in sorted(findings, key=lambda f: (f.line or 0, f.pointer, f.code)):
+        where = f"{path}:{finding.line}" if finding.line else str(path)
         parts = [told(part, contacts) for part in (finding.pointer, f" {finding.message}", finding.hint) if part]
         said.append(" ".join([finding.severity.upper(), finding.code, told(where, contacts), *parts]))
     n_errors = sum(finding.severity == "error" for finding in findings)

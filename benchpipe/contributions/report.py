@@ -77,12 +77,11 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
         return [said for said in self.findings if CODES[said.code].effect in (REFUSE, FAIL, NOT_RUN) and said.check]
 
 
-def said(findings: Iterable[Finding], file: str, lines: Mapping[str, int], contacts: Iterable[str]) -> tuple[Said, ...]:
+def said(findings: Iterable[Finding], file: str, contacts: Iterable[str]) -> tuple[Said, ...]:
     """Findings as a report keeps them: sorted by file, place and code, each once, without contact data."""
     kept = {}
     for finding in findings:
         where = finding.file or file
-        line = finding.line or (lines.get(finding.pointer) if where == file else None)
         entry = Said(
             code=finding.code,
             severity="error" if finding.severity == "error" else "warning",
@@ -90,7 +89,7 @@ def said(findings: Iterable[Finding], file: str, lines: Mapping[str, int], conta
             file=told(where, contacts),
             pointer=told(finding.pointer, contacts),
             hint=told(finding.hint, contacts),
-            line=line,
+            line=finding.line,
             run=finding.run,
         )
         kept[(entry.file, entry.line or 0, entry.pointer, entry.code, entry.message, entry.run or 0)] = entry

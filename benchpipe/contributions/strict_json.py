@@ -5,7 +5,7 @@ Standard library only: this module is a part of `contrib/validate.py`. It knows 
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -128,11 +128,14 @@ def _faults(text: str) -> list[tuple[int | None, str, str]]:
     return faults
 
 
-def lines_of(text: str) -> dict[str, int]:
-    """JSON pointer → line of every key and item of a JSON text. Slow; only called when something is to be said."""
-    lines = {"": 1}
+def lines_of(text: str, pointers: Collection[str]) -> dict[str, int]:
+    """JSON pointer → line for those of `pointers` that are in a JSON text. Reads no further than the last of them."""
+    lines = {"": 1} if "" in pointers else {}
     for pointer, line, _token, _is_key in _walk(text):
-        lines.setdefault(pointer, line)
+        if len(lines) == len(pointers):
+            break
+        if pointer in pointers:
+            lines.setdefault(pointer, line)
     return lines
 
 

@@ -118,7 +118,8 @@ def test_every_repeated_key_and_bad_number_is_told_with_its_line() -> None:
 
 def test_lines_of_pointers_are_those_of_the_keys() -> None:
     text = '{\n"a": [\n1,\n{"b/c": 2}\n],\n"d": {}}'
-    assert lines_of(text) == {"": 1, "/a": 2, "/a/0": 3, "/a/1": 4, "/a/1/b~1c": 4, "/d": 6}
+    wanted = {"": 1, "/a": 2, "/a/0": 3, "/a/1": 4, "/a/1/b~1c": 4, "/d": 6}
+    assert lines_of(text, {*wanted, "/nowhere"}) == wanted
 
 
 def test_a_file_above_the_limit_is_named_with_its_size(tmp_path: Path) -> None:
