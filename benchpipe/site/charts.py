@@ -6,8 +6,8 @@ from benchpipe.site.addresses import OVERVIEW, run_page
 from benchpipe.site.data import BenchmarkData, RunData
 from benchpipe.site.figures import totals_of
 from benchpipe.site.frontier import Candidate, Chart, chart
-from benchpipe.site.overview_page import parts_of
-from benchpipe.usage.totals import Totals, totals
+from benchpipe.site.overview_page import parts_of, totals_over
+from benchpipe.usage.totals import Totals
 
 
 def benchmark_chart(data: BenchmarkData) -> Chart | None:
@@ -25,7 +25,7 @@ def overall_chart(benchmarks: Sequence[BenchmarkData]) -> Chart | None:
     """The chart of every run over all its benchmarks; None before any trial is done."""
     candidates = []
     for run, parts in parts_of(benchmarks).items():
-        summed = totals(trial for _, one in parts for trial in one.counted("bench"))
+        summed = totals_over(parts)
         label, modes = parts[0][1].agent.short, dict.fromkeys(mode for _, one in parts for mode in _modes(one))
         candidates += [found for mode in modes if (found := _candidate(label, f"{OVERVIEW}?run={run}", mode, summed))]
     return chart(candidates, "All benchmarks together")

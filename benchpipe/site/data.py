@@ -85,9 +85,14 @@ class RunData:
         return [trial for trial in self.trials if (trial.task, trial.mode) in wanted]
 
     @cached_property
-    def totals(self) -> Mapping[str, Totals]:
-        """Totals by scope."""
-        return {scope: totals(self.counted(scope)) for scope in ("bench", "all")}
+    def _totals(self) -> dict[str, Totals]:
+        return {}
+
+    def totals(self, scope: str) -> Totals:
+        """Totals of a scope, computed when first asked for."""
+        if scope not in self._totals:
+            self._totals[scope] = totals(self.counted(scope))
+        return self._totals[scope]
 
     @cached_property
     def by_task(self) -> Mapping[str, list[Trial]]:

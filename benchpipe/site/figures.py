@@ -85,7 +85,7 @@ def bar_label(parts: Sequence[Segment]) -> str:
 
 def totals_of(run: RunData, scope: str) -> Totals:
     """The totals of one bench-run in a scope of 9.4: `bench`, `excluded` or `all`."""
-    return run.totals[scope]
+    return run.totals(scope)
 
 
 def figures(run: RunData, scope: str) -> Figures:

@@ -136,6 +136,13 @@ def parts_of(benchmarks: Sequence[BenchmarkData]) -> Parts:
     return {run: parts[run] for run in sorted(parts, key=lambda run: families.index(family(run)))}
 
 
+def totals_over(parts: Sequence[tuple[BenchmarkData, RunData]]) -> Totals:
+    """The totals of one run over its benchmarks' own tasks."""
+    if len(parts) == 1:
+        return totals_of(parts[0][1], "bench")
+    return totals(trial for _, run in parts for trial in run.counted("bench"))
+
+
 def family(run: str) -> str:
     """The first three fields of a run id."""
     return "-".join(run.split("-")[:3])
@@ -145,10 +152,10 @@ def overview(benchmarks: Sequence[BenchmarkData], chart: Chart | None) -> Overvi
     """The overview page over all benchmarks."""
     parts = parts_of(benchmarks)
     cards = {run: _card(of) for run, of in parts.items()}
-    summed = totals(trial for of in parts.values() for _, run in of for trial in run.counted("bench"))
-    active = sum(summed.states.get(state, 0) for state in ACTIVE)
+    every = [totals_of(run, "bench") for of in parts.values() for _, run in of]
+    done, active = sum(t.done for t in every), sum(t.states.get(state, 0) for t in every for state in ACTIVE)
     size = f"{plural(len(parts), 'run')} on {plural(len(benchmarks), 'benchmark')}"
-    lede = f"{size}: {plural(summed.done, 'trial')} done, {active} going on."
+    lede = f"{size}: {plural(done, 'trial')} done, {active} going on."
     return OverviewPage(
         path=OVERVIEW,
         section=OVERVIEW,
@@ -182,7 +189,7 @@ def _groups(cards: Mapping[str, RunCard]) -> Iterator[CardGroup]:
 
 def _card(parts: Sequence[tuple[BenchmarkData, RunData]]) -> RunCard:
     agent = parts[0][1].agent
-    summed = totals(trial for _, run in parts for trial in run.counted("bench"))
+    summed = totals_over(parts)
     whole = segments(summed.states)
     has_data = any(run.seen.has_data for _, run in parts)
     closed = all(run.bench_run.closed for _, run in parts)
@@ -253,10 +260,7 @@ def notices(benchmarks: Sequence[BenchmarkData]) -> Iterator[Notice]:
 def _notice(benchmarks: Sequence[BenchmarkData], states: Sequence[str], what: str, like: Notice) -> Iterator[Notice]:
     """One chip for all runs that have trials in these states. With a single such run it leads to its trials."""
     found = [
-        (data, run, n)
-        for data in benchmarks
-        for run in data.runs
-        if (n := sum(totals_of(run, "all").states.get(state, 0) for state in states))
+        (data, run, n) for data in benchmarks for run in data.runs if (n := sum(trial.state in states for trial in run.trials))
     ]
     if found:
         data, run, _ = found[0]

@@ -3,6 +3,9 @@
 The public build never looks at local data, also on a machine that has some.
 """
 
+import os
+from collections.abc import Callable
+
 from benchpipe.lab import Lab
 from benchpipe.registry.records import Agent, Benchmark, BenchRun, Registry
 from benchpipe.site.addresses import log_page
@@ -53,25 +56,38 @@ def _run(
     benchmark: Benchmark, bench_run: BenchRun, agent: Agent, run_file: RunFile | None, costs: Costs, logs: LogSource
 ) -> RunData:
     seen = view(bench_run, run_file, benchmark.tasks)
-    trials = []
+    there, trials = _log_there(logs, bench_run), []
     for task in seen.tasks.values():
         title = benchmark.tasks[task.task].title if task.known else task.task
         for record in task.records.values():
             cost = costs.get((bench_run.run, record.task, record.mode), NO_COST)
-            current, previous = _log_addresses(logs, bench_run, record)
+            current, previous = _log_addresses(there, bench_run, record)
             trials.append(
                 Trial(benchmark.id, bench_run.run, title, record, cost.estimate, cost.bill, current, previous, cost.files)
             )
     return RunData(bench_run, agent, run_file, seen, trials)
 
 
-def _log_addresses(logs: LogSource, bench_run: BenchRun, record: ViewRecord) -> tuple[str, str]:
+LogThere = Callable[[str, str], bool]
+"""(task, slot) → whether there is data for a log page."""
+
+
+def _log_there(logs: LogSource, bench_run: BenchRun) -> LogThere:
+    """Looks for the logs of one bench-run. The path is made once: there may be tens of thousands of trials to look for."""
+    task_here, slot_here = "task-goes-here", "slot-goes-here"
+    pattern = str(logs.log_file(bench_run.benchmark, bench_run.run, task_here, slot_here))
+    if not os.path.isdir(pattern.partition(task_here)[0]):
+        return lambda task, slot: False
+    return lambda task, slot: os.path.isfile(pattern.replace(task_here, task).replace(slot_here, slot))
+
+
+def _log_addresses(there: LogThere, bench_run: BenchRun, record: ViewRecord) -> tuple[str, str]:
     """The addresses of the record's log page and of the one of the attempt before; "" where there is no data for one."""
     current = previous = ""
     if record.state == "withdrawn":
         return current, previous
     for page in record.pages:
-        if logs.log_file(bench_run.benchmark, bench_run.run, record.task, page.slot).is_file():
+        if there(record.task, page.slot):
             address = log_page(bench_run.benchmark, bench_run.run, record.task, page.slot)
             current, previous = (current, address) if page.previous else (address, previous)
     return current, previous

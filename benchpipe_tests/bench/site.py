@@ -1,0 +1,116 @@
+"""The site: building it, changing one trial, and the first rows of its largest pages in a browser.
+
+Beside it: the same trials as one table by `pandas.DataFrame.to_html`, the shortest way to a page.
+"""
+
+import gzip
+import json
+import resource
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from benchpipe.lab import Lab
+from benchpipe.registry.load import load_registry
+from benchpipe.site.build import build_site
+from benchpipe.site.jobs import BuildResult
+from benchpipe_tests.browser.log_site import chromium, served
+from benchpipe_tests.site.labs import make_lab, run_ids, write_run_file
+
+TITLE = "build, one-trial rebuild and first rows of the site, beside pandas.DataFrame.to_html"
+MODES = ("unlimited",)
+FIRST_PAINT = """() => new Promise(done => new PerformanceObserver(list => {
+    const paint = list.getEntriesByName("first-contentful-paint")[0];
+    if (paint) done(paint.startTime);
+}).observe({type: "paint", buffered: true}))"""
+
+
+def run(full: bool) -> Iterator[str]:
+    """10,000 trials: build and rebuild. 60,000 trials (300 runs × 200 tasks): sizes and first rows. Quick: 400 of each."""
+    with tempfile.TemporaryDirectory() as folder:
+        yield from _building(Path(folder) / "ten", *((50, 200) if full else (4, 100)))
+        yield from _reading(Path(folder) / "sixty", *((300, 200) if full else (4, 100)))
+
+
+def _timed(act: Callable[[], BuildResult]) -> tuple[float, BuildResult]:
+    began = time.perf_counter()
+    result = act()
+    return time.perf_counter() - began, result
+
+
+def _build(lab: Lab) -> BuildResult:
+    return build_site(lab, load_registry(lab), lab.site, public=False)
+
+
+def _building(root: Path, runs: int, tasks: int) -> Iterator[str]:
+    lab = make_lab(root, runs=runs, tasks=tasks, modes=MODES)
+    seconds, result = _timed(lambda: _build(lab))
+    yield f"{runs * tasks:,} trials: full build {seconds:.1f} s, {result.files:,} files"
+    seconds, result = _timed(lambda: _build(lab))
+    yield f"  nothing changed: {seconds:.2f} s, {len(result.written)} files written"
+    change(lab, run_ids(runs)[1])
+    seconds, result = _timed(lambda: _build(lab))
+    yield f"  one changed trial: {seconds:.2f} s, {len(result.written)} files written"
+    change(lab, run_ids(runs)[0])
+    seconds, result = _timed(lambda: _build(lab))
+    yield f"  one changed trial of the default run: {seconds:.2f} s, {len(result.written)} files written"
+    seconds, size = _pandas(lab, root / "pandas.html")
+    yield f"  pandas to_html, which is also its rebuild: {seconds:.2f} s, one page of {size / 1e6:.1f} MB"
+
+
+def change(lab: Lab, run: str) -> None:
+    """One trial of the run takes another state."""
+    said = json.loads(lab.run_file("kitchen", run).read_text())
+    said["tasks"]["task_001"][MODES[0]] = {"state": "queued"}
+    write_run_file(lab, run, said["tasks"])
+
+
+def _pandas(lab: Lab, page: Path) -> tuple[float, int]:
+    """All records of all runs as one HTML table."""
+    import pandas
+
+    began = time.perf_counter()
+    rows = [
+        {"run": file.stem, "task": task, "mode": mode, **record}
+        for file in sorted(lab.run_folder("kitchen").glob("*-*.json"))
+        for task, modes in json.loads(file.read_text())["tasks"].items()
+        for mode, record in modes.items()
+    ]
+    pandas.DataFrame(rows).to_html(page)
+    return time.perf_counter() - began, page.stat().st_size
+
+
+def _reading(root: Path, runs: int, tasks: int) -> Iterator[str]:
+    lab = make_lab(root, runs=runs, tasks=tasks, modes=MODES)
+    seconds, result = _timed(lambda: _build(lab))
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    yield f"{runs * tasks:,} trials: full build {seconds:.1f} s, {result.files:,} files, peak {peak:.0f} MB"
+    _, naive = _pandas(lab, lab.site / "pandas.html")
+    pages = {
+        "overview": "runs/overview/",
+        "run": "runs/kitchen/",
+        "other run": f"runs/kitchen/{run_ids(runs)[1]}/",
+        "benchmark": "benchmarks/kitchen/",
+        "task": "benchmarks/kitchen/tasks/task_001/",
+        "compare": "runs/kitchen/compare/",
+        "home": "",
+        "history": "history/",
+    }
+    with served(lab.site) as address, chromium() as browser:
+        for name, path in pages.items():
+            size = len(gzip.compress((lab.site / path / "index.html").read_bytes()))
+            yield f"  {name}: first rows {_first_rows(browser, f'{address}/{path}'):.0f} ms, {size / 1000:.0f} kB compressed"
+        yield f"  pandas to_html: first rows {_first_rows(browser, f'{address}/pandas.html'):.0f} ms, {naive / 1e6:.1f} MB"
+
+
+def _first_rows(browser: Any, address: str) -> float:
+    """Milliseconds from the click to the first contentful paint; the best of three."""
+    found = []
+    for _ in range(3):
+        page = browser.new_page()
+        page.goto(address, wait_until="load")
+        found.append(page.evaluate(FIRST_PAINT))
+        page.close()
+    return min(found)
