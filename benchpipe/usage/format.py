@@ -37,16 +37,18 @@ def tokens(n: int | None) -> str:
 
 
 def duration(seconds: float | None) -> str:
-    """Seconds rounded to minutes: `42m`, `1h 05m`."""
+    """Seconds rounded to minutes: `42m`, `1h 05m`; below one minute `42s`, since "0m" says nothing of a short trial."""
     if seconds is None:
         return UNKNOWN
+    if seconds < 59.5:
+        return f"{seconds:.0f}s"
     hours, minutes = divmod(int(seconds / 60 + 0.5), 60)
     return f"{hours}h {minutes:02d}m" if hours else f"{minutes}m"
 
 
 def hours(seconds: float | None) -> str:
-    """A total of seconds: `12.3 h`."""
-    return UNKNOWN if seconds is None else f"{seconds / 3600:.1f} h"
+    """A total of seconds: `12.3 h`; below six minutes as a duration, since "0.0 h" says nothing."""
+    return UNKNOWN if seconds is None else f"{seconds / 3600:.1f} h" if seconds >= 360 else duration(seconds)
 
 
 def moment(time: str | float | None) -> str:

@@ -37,7 +37,18 @@ def test_tokens(n: int | None, shown: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("s", "shown"), [(None, "—"), (0, "0m"), (2520, "42m"), (3900, "1h 05m"), (3599, "1h 00m"), (29, "0m"), (30, "1m")]
+    ("s", "shown"),
+    [
+        (None, "—"),
+        (0, "0s"),
+        (29, "29s"),
+        (59.4, "59s"),
+        (59.5, "1m"),
+        (89, "1m"),
+        (2520, "42m"),
+        (3599, "1h 00m"),
+        (3900, "1h 05m"),
+    ],
 )
 def test_durations(s: int | None, shown: str) -> None:
     assert fmt.duration(s) == shown
@@ -45,6 +56,7 @@ def test_durations(s: int | None, shown: str) -> None:
 
 def test_hours_moments_and_shares() -> None:
     assert fmt.hours(44_280) == "12.3 h"
+    assert fmt.hours(90) == "2m"
     assert fmt.moment("2026-10-01T09:05:00+02:00") == "10-01 07:05 UTC"
     assert fmt.moment("2026-10-01T09:05:00.123456Z") == "10-01 09:05 UTC"
     assert fmt.moment(0) == "01-01 00:00 UTC"
