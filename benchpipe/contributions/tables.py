@@ -11,7 +11,54 @@ import msgspec
 from benchpipe.contributions.rows import Results, Row
 from benchpipe.files import json_bytes
 
-COLUMNS = tuple(field.name for field in msgspec.structs.fields(Row))
+COLUMNS: Mapping[str, str] = {
+    "row_id": "dataset/method/variant#run id@round",
+    "dataset": "benchmark id",
+    "pool": "declared task set that was measured",
+    "base_harness": "name@version of the harness that is improved",
+    "model": "model that drives the harness",
+    "decoding": "decoding in words",
+    "trials": "measurements of each task",
+    "sampling": "which tasks were sampled; all = every one",
+    "method": "method that improved the harness",
+    "variant": "label of the submission",
+    "improver": "method@version",
+    "improver_model": "model that the improver used",
+    "improver_harness": "tool that the improver ran under",
+    "round": "round of improvement; 0 = H0, the unmodified harness",
+    "rounds": "rounds that were run",
+    "run_id": "the contributor's id of the run",
+    "harness_sha": "git tree id of the measured harness",
+    "score": "mean over the pool's tasks, recomputed from the per-task records, 12 decimals",
+    "score_exact": "the same as a fraction",
+    "score_reported": "the score as the submission writes it",
+    "n_tasks": "tasks scored",
+    "n_solved": "tasks with the full score",
+    "ci95_low": "lower end of the 95 % interval: Wilson for pass/fail tasks, else mean ± 1.96 standard errors",
+    "ci95_high": "upper end",
+    "reference": "row id of the H0 it is held against; H0 = it is one itself; no reference = there is none",
+    "h0_score": "score of that H0",
+    "delta": "score - h0_score",
+    "gained": "tasks solved now and not by H0",
+    "lost": "tasks solved by H0 and not now",
+    "verified": "every check passed",
+    "reasons": "why not verified: code and message",
+    "remarks": "what has to be known besides: reference, duplicates",
+    "mirrored": "the trajectories were copied by the platform",
+    "replay_level": "how far the trajectories were replayed",
+    "selection": "how the round was chosen",
+    "trajectory_link_original": "the contributor's link",
+    "trajectory_link_mirror": "the platform's copy",
+    "credit": "name (affiliation) as written",
+    "credit_link": "the contributor's page",
+    "paper": "paper of the method",
+    "code": "code of the method",
+    "submission_path": "the submission's file in the repository",
+    "platform_commit": "declared commit of the platform",
+    "content_sha": "content identity of the platform",
+    "checked_at": "when the platform entered its verdict into the file, UTC",
+}
+"""Column of the row files → what it means; the fields of `Row` in their order."""
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -24,7 +71,7 @@ def rows_csv(rows: Sequence[Row]) -> bytes:
     """One line per row under the column names; lists are joined with "; ". No cell begins like a formula."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(COLUMNS)
+    writer.writerow(list(COLUMNS))
     writer.writerows([_cell(value) for value in _flat(row).values()] for row in rows)
     return out.getvalue().encode()
 

@@ -14,7 +14,7 @@ from benchpipe.contributions.credits import Contributor, acknowledged, contribut
 from benchpipe.contributions.report import WORDS, once
 from benchpipe.contributions.rows import Results, key_of, results_of
 from benchpipe.contributions.store import Dataset, check_dataset, datasets
-from benchpipe.contributions.tables import data_files
+from benchpipe.contributions.tables import COLUMNS, data_files
 from benchpipe.files import json_bytes
 from benchpipe.lab import Lab
 from benchpipe.registry.records import Benchmark, Registry
@@ -117,6 +117,7 @@ def dataset_page(benchmark: Benchmark, dataset: Dataset, results: Results) -> Da
             change_line(results.dataset, change, has_page=(change.method, change.variant) in keys) for change in results.changes
         ),
         downloads=f"data/results/{benchmark.id}/rows",
+        columns=tuple(COLUMNS.items()),
     )
 
 

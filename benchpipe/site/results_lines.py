@@ -141,6 +141,8 @@ class DatasetPage(Page):
     open: tuple[OpenLine, ...]
     changes: tuple[ChangeLine, ...]
     downloads: str
+    columns: tuple[tuple[str, str], ...]
+    """Column of the row files → what it means."""
 
 
 @dataclass(frozen=True)

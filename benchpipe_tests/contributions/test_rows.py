@@ -3,13 +3,14 @@
 import json
 from fractions import Fraction
 
+import msgspec
 import pytest
 from scipy.stats import binomtest
 
 from benchpipe.contributions.rows import NO_REFERENCE, Results, Row, results_of
 from benchpipe.contributions.stacks import Candidate, conditions_of, gained_and_lost, interval, reference_of, stack_of
 from benchpipe.contributions.store import check_dataset
-from benchpipe.contributions.tables import rows_csv, rows_json, rows_parquet
+from benchpipe.contributions.tables import COLUMNS, rows_csv, rows_json, rows_parquet
 from benchpipe_tests.contributions.conftest import TODAY, Contribute, Contribution
 
 
@@ -168,6 +169,10 @@ def test_rows_of_other_trials_stand_in_the_same_stack_behind_each_other(contribu
     rows = results(one).verified
     assert len({row.stack for row in rows}) == 1
     assert [row.trials for row in rows] == [1, 1, 2, 2]
+
+
+def test_every_column_is_explained() -> None:
+    assert list(COLUMNS) == [field.name for field in msgspec.structs.fields(Row)]
 
 
 def test_data_files_hold_the_same_rows_and_no_formula(contribute: Contribute) -> None:
