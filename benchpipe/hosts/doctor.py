@@ -14,7 +14,7 @@ from benchpipe.hosts.poll import Asked, ask_host, jobs_directory
 from benchpipe.hosts.pool import Pool
 from benchpipe.hosts.reading import HostReading, TrialReading
 from benchpipe.hosts.resolve import Target, resolve
-from benchpipe.hosts.transport import HostError
+from benchpipe.hosts.transport import HostError, run
 from benchpipe.lab import Lab
 from benchpipe.probe import protocol
 from benchpipe.registry.records import BenchRun, Host, Registry
@@ -62,7 +62,7 @@ def examine_host(lab: Lab, host: Host, batches: dict[str, list[str]], pool: Pool
             lines.append(_name(host, target))
             connection, _ = pool.connection(host)
             if host.transport == "openssh":
-                connection.run("true", b"", seconds=3 * pool.limits.connect_s)
+                run(connection, "true", seconds=3 * pool.limits.connect_s)
             known = "its host key is known, a key of ours is accepted"
             lines.append(Checked(host.name, "login", True, f"{host.transport} as {target.user}: {known}"))
         last = store.load_reading(lab, host.name)

@@ -3,7 +3,8 @@
 import re
 import zlib
 
-from benchpipe.probe.protocol import checksum
+from benchpipe.hosts.transport import Output
+from benchpipe.probe.protocol import END, checksum
 
 MAX_ANSWER = 1 << 30
 _FRAME = re.compile(rb"\nBENCHPIPE 1 ([0-9]{1,12}) ([0-9a-f]{64})\n")
@@ -11,6 +12,11 @@ _FRAME = re.compile(rb"\nBENCHPIPE 1 ([0-9]{1,12}) ([0-9a-f]{64})\n")
 
 class BadAnswer(ValueError):
     """There is no whole answer in what came; the message says what is wrong with it."""
+
+
+def answered(output: Output) -> bool:
+    """Whether the end of an answer has come. Looks at the last piece of the output only."""
+    return END in output.stdout[-(1 << 16) - len(END) :]
 
 
 def unframe(output: bytes) -> bytes:

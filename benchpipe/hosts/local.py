@@ -5,20 +5,21 @@ import shlex
 import threading
 from typing import TYPE_CHECKING
 
-from benchpipe.hosts.transport import HostError, Output, Stop, run_process
+from benchpipe.hosts.process import ProcessProgram
+from benchpipe.hosts.transport import HostError, Running
 
 if TYPE_CHECKING:
     from paramiko import SFTPClient
 
 
 class LocalConnection:
-    """Nothing is kept open between two runs."""
+    """There is nothing to connect to."""
 
     def __init__(self, cancelled: threading.Event) -> None:
         self._cancelled = cancelled
 
-    def run(self, command: str, stdin: bytes, *, seconds: float) -> Output:
-        return run_process(shlex.split(command), stdin, Stop(seconds, self._cancelled))
+    def start(self, command: str) -> Running:
+        return ProcessProgram(shlex.split(command), self._cancelled)
 
     def open_sftp(self) -> contextlib.AbstractContextManager["SFTPClient"]:
         raise HostError("files of this machine are read in place")

@@ -29,7 +29,7 @@ from benchpipe.hosts.answers import (
     new_trials,
     read_answer,
 )
-from benchpipe.hosts.frames import BadAnswer, unframe
+from benchpipe.hosts.frames import BadAnswer, answered, unframe
 from benchpipe.hosts.pool import Pool
 from benchpipe.hosts.reading import HostReading, TrialReading, Usage
 from benchpipe.hosts.transport import ConnectionLost, HostError, Output
@@ -139,27 +139,33 @@ def _poll_host(lab: Lab, registry: Registry, host: Host, last: HostReading | Non
 
 
 def ask_host(lab: Lab, host: Host, batches: dict[str, list[str]], known: dict[str, str], pool: Pool) -> Asked:
-    """Run the probe on `host`. HostError with what is wrong. A kept connection that turns out dead is opened anew."""
-    request: dict[str, object] = {
-        "jobs": jobs_directory(lab, host),
-        "batches": batches,
-        "known": known,
-        "salt": program.salt(),
-        "seconds": pool.limits.probe_s,
-    }
-    data = program.sent(request)
-    command = f"{interpreter(host)} -I -S -c '{program.BOOT}'"
-    connection, kept = pool.connection(host)
-    sent_at = time.time()
-    try:
-        output = connection.run(command, data, seconds=pool.limits.probe_s)
-    except ConnectionLost:
-        if not kept:
-            raise
+    """Have the probe on `host` answer; one that still runs there from the last time is asked again. HostError."""
+    call = program.call(
+        {
+            "jobs": jobs_directory(lab, host),
+            "batches": batches,
+            "known": known,
+            "salt": program.salt(),
+            "seconds": pool.limits.probe_s,
+        }
+    )
+    running = pool.running(host)
+    if running is not None:
+        with contextlib.suppress(ConnectionLost):
+            sent_at = time.time()
+            output = running.talk(call, answered, seconds=pool.limits.probe_s)
+            if answered(output):
+                return _asked(host, output, sent_at)
         pool.drop(host)
-        sent_at = time.time()
-        output = pool.connection(host)[0].run(command, data, seconds=pool.limits.probe_s)
-    return Asked(read_answer(_answer_text(host, output)), sent_at, time.time())
+    running = pool.start(host, f"{interpreter(host)} -I -S -c '{program.BOOT}'")
+    sent_at = time.time()
+    output = running.talk(program.start() + call, answered, seconds=pool.limits.probe_s)
+    return _asked(host, output, sent_at)
+
+
+def _asked(host: Host, output: Output, sent_at: float) -> Asked:
+    received_at = time.time()
+    return Asked(read_answer(_answer_text(host, output)), sent_at, received_at)
 
 
 def jobs_directory(lab: Lab, host: Host) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchpipe.hosts.local import LocalConnection
-from benchpipe.hosts.transport import Connection, HostError, Limits
+from benchpipe.hosts.transport import Connection, ConnectionLost, HostError, Limits, Running
 from benchpipe.registry.records import Host
 
 FIRST_PAUSE_S = 120.0
@@ -40,6 +40,7 @@ class Pool:
     patient: bool = False
     cancelled: threading.Event = field(default_factory=threading.Event)
     _open: dict[_Way, Connection] = field(default_factory=dict)
+    _running: dict[_Way, Running] = field(default_factory=dict)
     _failures: dict[str, _Failures] = field(default_factory=dict)
 
     def connection(self, host: Host) -> tuple[Connection, bool]:
@@ -54,8 +55,28 @@ class Pool:
         self._open[_way(host)] = opened
         return opened, False
 
+    def running(self, host: Host) -> Running | None:
+        """The program that was started on `host` and waits to be talked to."""
+        return self._running.get(_way(host))
+
+    def start(self, host: Host, command: str) -> Running:
+        """Start a program on `host` and keep it; a kept connection that turns out dead is opened anew. HostError."""
+        connection, kept = self.connection(host)
+        try:
+            running = connection.start(command)
+        except ConnectionLost:
+            if not kept:
+                raise
+            self.drop(host)
+            running = self.connection(host)[0].start(command)
+        self._running[_way(host)] = running
+        return running
+
     def drop(self, host: Host) -> None:
-        """Close the connection to `host`, if there is one."""
+        """End the program on `host` and close the connection, where there are any."""
+        running = self._running.pop(_way(host), None)
+        if running is not None:
+            running.end()
         kept = self._open.pop(_way(host), None)
         if kept is not None:
             kept.close()
@@ -82,6 +103,8 @@ class Pool:
     def close(self) -> None:
         """End every connection, and with them whatever still runs on a host."""
         self.cancelled.set()
+        while self._running:
+            self._running.popitem()[1].end()
         while self._open:
             self._open.popitem()[1].close()
 

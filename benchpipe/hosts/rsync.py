@@ -9,8 +9,9 @@ from pathlib import Path
 import msgspec
 
 from benchpipe.hosts.pool import Pool
+from benchpipe.hosts.process import ProcessProgram
 from benchpipe.hosts.ssh_openssh import OpensshConnection
-from benchpipe.hosts.transport import HostError, Stop, run_process
+from benchpipe.hosts.transport import HostError, finish, run
 from benchpipe.registry.records import Host
 
 VANISHED = 24
@@ -37,7 +38,7 @@ class Rsync:
             "--info=skip1", f"--timeout={SILENCE_S}", "--include=*/", *filters, "--exclude=*", "-e", shlex.join(self._ssh.command),
             f"{self._alias}:{source}/", f"{target}/",
         ]  # fmt: skip
-        done = run_process(command, b"", Stop(seconds, self._cancelled))
+        done = finish(ProcessProgram(command, self._cancelled), seconds)
         if done.status not in (0, VANISHED):
             raise HostError(f"rsync: {done.words()}")
         lines = done.stdout.decode("utf-8", "replace").splitlines()
@@ -51,7 +52,7 @@ def both_have_rsync(host: Host, pool: Pool) -> Rsync | None:
     try:
         ssh, _ = pool.connection(msgspec.structs.replace(host, transport="openssh"))
         assert isinstance(ssh, OpensshConnection)
-        found = ssh.run("command -v rsync", b"", seconds=3 * pool.limits.connect_s)
+        found = run(ssh, "command -v rsync", seconds=3 * pool.limits.connect_s)
     except HostError:
         return None
     return Rsync(host, ssh, pool.cancelled) if found.status == 0 else None

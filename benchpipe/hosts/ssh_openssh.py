@@ -14,8 +14,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchpipe.hosts.process import ProcessProgram
 from benchpipe.hosts.resolve import Target, resolve, ssh_command
-from benchpipe.hosts.transport import HostError, Limits, Output, Stop, run_process
+from benchpipe.hosts.transport import ConnectionLost, HostError, Limits, Output, Running, Until
 
 if TYPE_CHECKING:
     from paramiko import SFTPClient
@@ -29,6 +30,20 @@ class _NamedSocket(socket.socket):
 
     def get_name(self) -> str:
         return "ssh"
+
+
+class _SshProgram(ProcessProgram):
+    """A program on the host, behind the ssh program here."""
+
+    def __init__(self, ssh: list[str], alias: str, command: str, cancelled: threading.Event) -> None:
+        super().__init__([*ssh, "--", alias, command], cancelled)
+        self._alias = alias
+
+    def talk(self, said: bytes, until: Until, *, seconds: float) -> Output:
+        output = super().talk(said, until, seconds=seconds)
+        if output.status == OWN_FAILURE and not output.stdout:
+            raise ConnectionLost(f"ssh: {output.words()} (see `ssh {self._alias} true`)")
+        return output
 
 
 class OpensshConnection:
@@ -45,12 +60,8 @@ class OpensshConnection:
         self.command = [*ssh_command(config), *_options(target, limits, self._own)]
         """The call of ssh without a host, for programs that call it themselves."""
 
-    def run(self, command: str, stdin: bytes, *, seconds: float) -> Output:
-        stop = Stop(seconds, self._cancelled)
-        output = run_process([*self.command, "--", self._alias, command], stdin, stop)
-        if output.status == OWN_FAILURE and not output.stdout:
-            raise HostError(f"ssh: {output.words()} (try `ssh {self._alias} true`)")
-        return output
+    def start(self, command: str) -> Running:
+        return _SshProgram(self.command, self._alias, command, self._cancelled)
 
     @contextlib.contextmanager
     def open_sftp(self) -> Iterator["SFTPClient"]:

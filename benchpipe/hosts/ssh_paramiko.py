@@ -14,7 +14,7 @@ from pathlib import Path
 import paramiko
 
 from benchpipe.hosts.resolve import Target, resolve, resolve_jump
-from benchpipe.hosts.transport import TICK_S, ConnectionLost, HostError, Limits, Output, Stop
+from benchpipe.hosts.transport import TICK_S, ConnectionLost, HostError, Limits, Output, Running, Stop, Until
 
 logging.getLogger("paramiko").setLevel(logging.CRITICAL)  # what goes wrong is said once, by our own error
 
@@ -48,14 +48,13 @@ class ParamikoConnection:
         self._limits = limits
         self._cancelled = cancelled
 
-    def run(self, command: str, stdin: bytes, *, seconds: float) -> Output:
-        stop = Stop(seconds, self._cancelled)
+    def start(self, command: str) -> Running:
         try:
-            with contextlib.closing(self._transport().open_session(timeout=self._limits.connect_s)) as channel:
-                channel.exec_command(command)
-                return _converse(channel, stdin, stop)
+            channel = self._transport().open_session(timeout=self._limits.connect_s)
+            channel.exec_command(command)
         except (paramiko.SSHException, OSError, EOFError) as error:
-            raise ConnectionLost(f"the connection broke: {error or type(error).__name__}") from error
+            raise _broken(error) from error
+        return ChannelProgram(channel, self._cancelled)
 
     @contextlib.contextmanager
     def open_sftp(self) -> Iterator[paramiko.SFTPClient]:
@@ -182,28 +181,48 @@ def _explained(error: Exception, target: Target, limits: Limits) -> str:
     return f"no SSH connection to {place}: {error or type(error).__name__}"
 
 
-def _converse(channel: paramiko.Channel, stdin: bytes, stop: Stop) -> Output:
-    """Feed `stdin`, drain both streams together, until the program has ended (libraries 2.5)."""
-    output = Output()
-    rest = memoryview(stdin)
-    waiting = select.poll()
-    waiting.register(channel.fileno(), select.POLLIN)
-    while True:
-        stop.check()
-        # asked before looking for output, which comes before either: so none is overlooked
-        closed, ended = channel.eof_received or channel.closed, channel.exit_status_ready()
-        while rest and channel.send_ready():
-            rest = rest[channel.send(bytes(rest[: 1 << 15])) :]
-        if channel.recv_ready():
-            output.add(channel.recv(1 << 16))
-        elif channel.recv_stderr_ready():
-            output.add_error(channel.recv_stderr(1 << 16))
-        elif closed:
-            if channel.status_event.wait(TICK_S):
-                break
-        elif not waiting.poll(1000 * TICK_S) and ended:
-            break  # something it started still holds its output; nothing more of the program will come
-    if channel.exit_status < 0 and not (channel.transport and channel.transport.is_active()):
-        raise ConnectionLost("the connection broke before the program there had ended")
-    output.status = channel.exit_status if channel.exit_status >= 0 else None
-    return output
+def _broken(error: Exception) -> ConnectionLost:
+    return ConnectionLost(f"the connection broke: {error or type(error).__name__}")
+
+
+class ChannelProgram:
+    """A program on the other end of a channel."""
+
+    def __init__(self, channel: paramiko.Channel, cancelled: threading.Event) -> None:
+        self._channel = channel
+        self._cancelled = cancelled
+
+    def talk(self, said: bytes, until: Until, *, seconds: float) -> Output:
+        try:
+            return self._talk(said, until, Stop(seconds, self._cancelled))
+        except (paramiko.SSHException, OSError, EOFError) as error:
+            raise _broken(error) from error
+
+    def end(self) -> None:
+        self._channel.close()
+
+    def _talk(self, said: bytes, until: Until, stop: Stop) -> Output:
+        output, rest, channel = Output(), memoryview(said), self._channel
+        waiting = select.poll()
+        waiting.register(channel.fileno(), select.POLLIN)
+        while not until(output):
+            stop.check()
+            # asked before looking for output, which comes before either: so none is overlooked
+            closed, ended = channel.eof_received or channel.closed, channel.exit_status_ready()
+            while rest and channel.send_ready():
+                rest = rest[channel.send(bytes(rest[: 1 << 15])) :]
+            if channel.recv_ready():
+                output.add(channel.recv(1 << 16))
+            elif channel.recv_stderr_ready():
+                output.add_error(channel.recv_stderr(1 << 16))
+            elif closed:
+                if channel.status_event.wait(TICK_S):
+                    break
+            elif not waiting.poll(1000 * TICK_S) and ended:
+                break  # something it started still holds its output; nothing more of the program will come
+        if until(output):
+            return output
+        if channel.exit_status < 0 and not (channel.transport and channel.transport.is_active()):
+            raise ConnectionLost("the connection broke before the program there had ended")
+        output.status = channel.exit_status if channel.exit_status >= 0 else None
+        return output

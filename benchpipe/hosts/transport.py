@@ -1,17 +1,12 @@
-"""What a transport is: a connection that runs one program with given standard input, under limits.
+"""What a transport is: a connection on which programs run that are talked to, under limits.
 
-Both streams are drained together and standard input stays open until the program has ended, because its end tells the
-program that nobody listens any more. Here are also the parts that transports share.
+Both streams of a program are drained together, and its standard input stays open for as long as somebody listens.
 """
 
 import contextlib
-import os
-import selectors
-import signal
-import subprocess
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -84,11 +79,27 @@ class Stop:
             raise HostError(f"no answer within {self._seconds:.0f} s; the program there was ended")
 
 
+Until = Callable[[Output], bool]
+
+
+class Running(Protocol):
+    """A program that runs on a host. The end of its standard input tells it that nobody listens any more."""
+
+    def talk(self, said: bytes, until: Until, *, seconds: float) -> Output:
+        """Write `said`, read until `until` holds or the program has ended; only then the output has a status.
+
+        HostError on a limit, ConnectionLost when the connection breaks.
+        """
+
+    def end(self) -> None:
+        """Close its standard input, and with it the program."""
+
+
 class Connection(Protocol):
     """An open way to one host."""
 
-    def run(self, command: str, stdin: bytes, *, seconds: float) -> Output:
-        """Run `command` with `stdin`; returns when it has ended. HostError on a limit, ConnectionLost when it breaks."""
+    def start(self, command: str) -> Running:
+        """Start a program there. HostError if that is impossible."""
 
     def open_sftp(self) -> contextlib.AbstractContextManager["SFTPClient"]:
         """A file transfer session on the same connection, for raw copies."""
@@ -100,65 +111,14 @@ class Connection(Protocol):
         """End it, and with it whatever runs on it."""
 
 
-def run_process(arguments: Sequence[str], stdin: bytes, stop: Stop) -> Output:
-    """Run a local process as a `Connection.run` does. Its whole process group is ended on a limit or cancellation."""
-    output = Output()
-    with _process(arguments) as process, selectors.DefaultSelector() as waiting:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        assert process.stderr is not None
-        for stream in (process.stdin, process.stdout, process.stderr):
-            os.set_blocking(stream.fileno(), False)
-        waiting.register(process.stdout, selectors.EVENT_READ, output.add)
-        waiting.register(process.stderr, selectors.EVENT_READ, output.add_error)
-        waiting.register(process.stdin, selectors.EVENT_WRITE, None)
-        rest, readers = memoryview(stdin), 2
-        while readers:
-            stop.check()
-            ended = process.poll() is not None
-            ready = waiting.select(TICK_S)
-            if ended and not any(key.data for key, _ in ready):
-                break  # something it started still holds its output; nothing more of the program will come
-            for key, _ in ready:
-                if key.data is None:
-                    rest = _write(process.stdin.fileno(), rest)
-                    if not rest:
-                        waiting.unregister(process.stdin)
-                elif data := os.read(key.fd, 1 << 16):
-                    key.data(data)
-                else:
-                    waiting.unregister(key.fileobj)
-                    readers -= 1
-        while process.poll() is None:
-            stop.check()
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(TICK_S)
-        output.status = process.returncode
-    return output
+def run(connection: Connection, command: str, *, seconds: float) -> Output:
+    """Run a program to its end, without input."""
+    return finish(connection.start(command), seconds)
 
 
-def _write(handle: int, rest: memoryview) -> memoryview:
+def finish(running: Running, seconds: float) -> Output:
+    """Let a program come to its end by itself."""
     try:
-        return rest[os.write(handle, rest[: 1 << 16]) :]
-    except BrokenPipeError:  # a program that ends without reading its input
-        return rest[:0]
-
-
-@contextlib.contextmanager
-def _process(arguments: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
-    pipe = subprocess.PIPE
-    try:
-        process = subprocess.Popen(arguments, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)
-    except OSError as error:
-        raise HostError(f"{arguments[0]} can't be started: {error.strerror}") from error
-    try:
-        yield process
+        return running.talk(b"", lambda output: False, seconds=seconds)
     finally:
-        with contextlib.suppress(ProcessLookupError):
-            if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        for stream in (process.stdin, process.stdout, process.stderr):
-            if stream:
-                with contextlib.suppress(BrokenPipeError):
-                    stream.close()
+        running.end()

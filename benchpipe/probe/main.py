@@ -1,4 +1,4 @@
-"""The probe itself: reads a request, looks, answers once, and ends as soon as nobody listens any more.
+"""The probe itself: answers request after request, and ends as soon as nobody listens any more.
 
 It writes nothing but the offset cache. What it opens is listed in `harbor`, `requests` and `liveness`.
 """
@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import _thread
 import os
-import select
 import sys
 import time
+import zlib
 
 from benchpipe.probe.listing import Job, Listing, clean, job_fingerprint, list_jobs
 from benchpipe.probe.liveness import find_runners
@@ -17,16 +17,30 @@ from benchpipe.probe.protocol import VERSION, bucket, bucket_digests, frame
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Dict, List
+    from typing import Any, BinaryIO, Dict, List
 
+IDLE_S = 3600.0
+"""A collector that watches asks again and again; one that asked nothing for so long is forgotten."""
 GONE, LATE = 4, 5
 """Exit codes: the collector is gone; the time that the request allows is over."""
 
 
+def serve(stdin: BinaryIO) -> None:
+    """Run the calls that come on standard input, one after the other. Its end means that the collector is gone."""
+    calls: List[bytes] = []
+    ready = _thread.allocate_lock()
+    ready.acquire()
+    _thread.start_new_thread(_listen, (stdin, calls, ready))
+    while ready.acquire(True, IDLE_S):
+        exec(zlib.decompress(calls.pop(0)), {"run": run})
+
+
 def run(request: Dict[str, Any]) -> None:
-    """Answer `request`. Standard input stays open meanwhile: its end means that the collector is gone."""
+    """Answer `request`."""
     started = time.time()
-    _thread.start_new_thread(_guard, (request["seconds"],))
+    answered = _thread.allocate_lock()
+    answered.acquire()
+    _thread.start_new_thread(_limit, (answered, request["seconds"]))
     answer = answer_to(request)
     python = "%d.%d.%d" % sys.version_info[:3]
     if answer:
@@ -38,14 +52,22 @@ def run(request: Dict[str, Any]) -> None:
         text = '{"v":%d,"python":"%s","started":%r,"now":%r}' % (VERSION, python, started, time.time())
     sys.stdout.buffer.write(frame(text.encode()))
     sys.stdout.buffer.flush()
+    answered.release()
 
 
-def _guard(seconds: float) -> None:
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if select.select([0], [], [], max(0.0, deadline - time.monotonic()))[0] and not os.read(0, 4096):
+def _listen(stdin: BinaryIO, calls: List[bytes], ready: _thread.LockType) -> None:
+    """The only reader of standard input once the program runs: so its end is noticed in the middle of a call too."""
+    while True:
+        length = stdin.readline()
+        if not length:
             os._exit(GONE)
-    os._exit(LATE)
+        calls.append(stdin.read(int(length)))
+        ready.release()
+
+
+def _limit(answered: _thread.LockType, seconds: float) -> None:
+    if not answered.acquire(True, seconds):
+        os._exit(LATE)
 
 
 def answer_to(request: Dict[str, Any], proc: str = "/proc") -> Dict[str, Any]:

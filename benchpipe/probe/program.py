@@ -1,8 +1,8 @@
 """Joins the probe's modules into the program that is sent to a host. Itself it stays here.
 
-Three pieces go to standard input, each compressed and behind its length: the loader with the modules that every poll
-needs; the modules that read files, which are unpacked and compiled only where there is something to read; and the call
-with its request. The modules keep their names on the host.
+Pieces go to standard input, each compressed and behind its length: the loader with the modules that every poll needs; the
+modules that read files, which are unpacked and compiled only where there is something to read; then calls, one for each
+request, for as long as the connection is kept. The modules keep their names on the host.
 """
 
 import functools
@@ -37,8 +37,8 @@ class Sent:
     def exec_module(self, module):
         exec(compile(sources[module.__name__], module.__name__, "exec"), module.__dict__)
 sys.meta_path.insert(0, Sent())
-from benchpipe.probe.main import run
-exec(zlib.decompress(i.read(int(i.readline()))))
+from benchpipe.probe.main import serve
+serve(i)
 """
 
 
@@ -58,7 +58,15 @@ def salt() -> str:
     return hashlib.sha256(b"".join(_pieces())).hexdigest()[:16]
 
 
-def sent(request: dict[str, object]) -> bytes:
+def start() -> bytes:
+    """What goes to standard input first."""
+    return b"".join(_piece(packed) for packed in _pieces())
+
+
+def call(request: dict[str, object]) -> bytes:
     """What goes to standard input to have `request` answered; it consists of plain text, numbers, lists and mappings."""
-    call = zlib.compress(f"run({request!r})".encode())
-    return b"".join(b"%d\n%s" % (len(piece), piece) for piece in (*_pieces(), call))
+    return _piece(zlib.compress(f"run({request!r})".encode()))
+
+
+def _piece(packed: bytes) -> bytes:
+    return b"%d\n%s" % (len(packed), packed)

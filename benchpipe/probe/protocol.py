@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 VERSION = 1
 BUCKETS = 256
+END = b"\nBENCHPIPE END\n"
+"""Behind every answer, so that a reader knows without parsing that no more will come."""
 LISTING = "listing"
 """The bucket of what belongs to no job: batches that have a trace, and strangers."""
 
@@ -44,4 +46,4 @@ def checksum(body: bytes) -> str:
 def frame(text: bytes) -> bytes:
     """`text` as it is written to standard output."""
     body = zlib.compress(text, 6)
-    return b"\nBENCHPIPE 1 %d %s\n%s\n" % (len(body), checksum(body).encode(), body)
+    return b"\nBENCHPIPE 1 %d %s\n%s%s" % (len(body), checksum(body).encode(), body, END)

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from benchpipe import demo
+from benchpipe.hosts import transport
 from benchpipe.hosts.poll import PollResult, poll_hosts
 from benchpipe.hosts.pool import Pool
 from benchpipe.hosts.reading import HostReading
@@ -105,7 +106,7 @@ def bare_connections(config: Path, registry: Registry) -> None:
     """Connect to every host at once over the same transport, run `true` there, close."""
     hosts = list(registry.hosts.values())
     with Pool(ssh_config=config) as pool, ThreadPoolExecutor(len(hosts)) as threads:
-        list(threads.map(lambda host: pool.connection(host)[0].run("true", b"", seconds=10), hosts))
+        list(threads.map(lambda host: transport.run(pool.connection(host)[0], "true", seconds=10), hosts))
 
 
 def last_of_the_others(lab: Lab, registry: Registry, config: Path) -> float:

@@ -140,8 +140,8 @@ def test_endless_output_is_cut_off(ask: Callable[..., HostReading], monkeypatch:
     ("wrapper", "words"),
     [
         ("read line; kill -9 $$", "no answer"),
-        ('sh -c "$SSH_ORIGINAL_COMMAND" | head -c 300', "cut"),
-        ('sh -c "$SSH_ORIGINAL_COMMAND" | tr "0" "1"', "damaged"),
+        ('timeout 2 sh -c "$SSH_ORIGINAL_COMMAND" | head -c 300', "cut"),
+        ('timeout 2 sh -c "$SSH_ORIGINAL_COMMAND" | tr "0" "1"', "damaged"),
         ("head -c 100000 /dev/urandom", "no answer"),
         ("echo 'welcome to the machine'; exit 3", "welcome to the machine"),
         ("PATH=/nonexistent; . /nonexistent || $SSH_ORIGINAL_COMMAND", ""),

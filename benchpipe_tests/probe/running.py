@@ -37,10 +37,14 @@ def run_probe(
         assert process.stdin is not None
         assert process.stdout is not None
         assert process.stderr is not None
-        process.stdin.write(program.sent(asked))
+        process.stdin.write(program.start() + program.call(asked))
         process.stdin.flush()  # and stays open: its end would end the probe
-        output, errors = process.stdout.read(), process.stderr.read()
-    assert process.returncode == 0, errors.decode()
+        output = b""
+        while protocol.END not in output and (piece := process.stdout.read1(1 << 16)):  # type: ignore[attr-defined]
+            output += piece
+        process.stdin.close()
+        errors = process.stderr.read()
+    assert protocol.END in output, errors.decode()
     answer = json.loads(unframe(output))
     assert isinstance(answer, dict)
     return answer, output

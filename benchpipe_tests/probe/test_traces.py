@@ -95,6 +95,6 @@ def test_the_probe_ends_when_its_collector_is_gone(tmp_path: Path, jobs: Path) -
         [*slow, sys.executable, "-I", "-S", "-c", program.BOOT], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
     )
     assert process.stdin is not None
-    process.stdin.write(program.sent(request(jobs, BATCHES)))
+    process.stdin.write(program.start() + program.call(request(jobs, BATCHES)))
     process.stdin.close()
     assert process.wait(timeout=30) == 4
