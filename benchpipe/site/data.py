@@ -10,6 +10,7 @@ from functools import cached_property
 
 from benchpipe.registry.records import Agent, Benchmark, BenchRun, Plan, Task
 from benchpipe.site.jobs import digest_of
+from benchpipe.site.money import Cost
 from benchpipe.trials.records import Record, RunFile
 from benchpipe.trials.view import View, ViewRecord
 from benchpipe.usage.records import Bill, Estimate
@@ -24,13 +25,20 @@ class Trial:
     run: str
     task_title: str
     seen: ViewRecord
-    estimate: Estimate
-    bill: Bill
+    cost: Cost
     log: str = ""
     """Address of its log page, "" without one; `previous` the one of the attempt that it replaced."""
     previous: str = ""
-    read_from: str = ""
-    """The files that its tokens and money were read from, in words."""
+    missing: tuple[str, ...] = ()
+    """Log records that its harness should have left and that are not there (runs-system 11); the public build knows of none."""
+
+    @property
+    def estimate(self) -> Estimate:
+        return self.cost.estimate
+
+    @property
+    def bill(self) -> Bill:
+        return self.cost.bill
 
     @property
     def task(self) -> str:
@@ -61,7 +69,7 @@ class Trial:
     @cached_property
     def digest(self) -> str:
         """Digest of everything that pages say of this trial."""
-        return digest_of(repr((self.seen, self.estimate, self.bill, self.log, self.previous)))
+        return digest_of(repr((self.seen, self.cost, self.log, self.previous, self.missing)))
 
 
 @dataclass(frozen=True)

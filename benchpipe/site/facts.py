@@ -83,4 +83,4 @@ def benchmark_facts(benchmark: Benchmark) -> Iterator[tuple[str, str]]:
 def trial_facts(trial: Trial, run_label: str, metrics: Sequence[Metric]) -> Iterator[tuple[str, str]]:
     """Everything behind a trial's pill, and the files that its numbers were read from (D4)."""
     yield from ((key, value) for key, value in details(trial, run_label, metrics) if key != "run")
-    yield "numbers from", trial.read_from
+    yield "numbers from", trial.cost.files

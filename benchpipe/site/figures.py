@@ -139,6 +139,16 @@ def _stats(run: RunData, summed: Totals, scope: str) -> Iterator[Stat]:
     )
     if summed.billed_n:
         yield Stat("Billed", fmt.money(summed.billed), f"by the provider, {coverage(summed.billed_n, summed.trials)}")
+    yield from _superseded(run, scope)
+
+
+def _superseded(run: RunData, scope: str) -> Iterator[Stat]:
+    """What attempts cost that a later one replaced: its own number, in no other (B7)."""
+    gone = [trial.cost.superseded for trial in run.counted(scope)]
+    for word, sums in (("est.", [one.estimate_usd for one in gone]), ("billed", [one.billed_usd for one in gone])):
+        known = [usd for usd in sums if usd is not None]
+        if known:
+            yield Stat(f"Replaced attempts, {word}", fmt.money(sum(known)), "in none of the other numbers")
 
 
 def tokens_pair(summed: Totals) -> str:

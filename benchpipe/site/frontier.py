@@ -3,14 +3,14 @@
 A run whose cost is unknown stands in the table only, never at zero. Costs here are estimates; a bill is no part of it.
 """
 
-import xml.etree.ElementTree as ElementTree
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Final
+from typing import Final
 
 from markupsafe import Markup
 
+from benchpipe.site.drawing import drawing
 from benchpipe.site.render import cut, shown
 from benchpipe.usage import format as fmt
 from benchpipe.usage.compare import frontier
@@ -18,15 +18,6 @@ from benchpipe.usage.totals import Rate
 
 MARKED: Final = 20
 """With more points than this their numbers would cover each other; each point's title still says which run it is."""
-SVG: Final = "http://www.w3.org/2000/svg"
-KEPT: Final = frozenset(
-    [
-        *("viewBox", "width", "height", "d", "fill", "fill-opacity", "opacity", "transform", "x", "x1", "x2", "y", "y1", "y2"),
-        *("stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "stroke-miterlimit"),
-        *("text-anchor", "font-family", "font-size", "font-weight"),
-    ]
-)
-"""Attributes that a chart may have: none of them runs anything or needs a style."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +112,6 @@ def _point(c: Candidate, mark: str, best: bool) -> Point:
 
 def _svg(priced: Sequence[Candidate], best: Sequence[Candidate], label: str) -> Markup:
     import altair
-    import vl_convert
 
     rows = [
         {
@@ -152,35 +142,5 @@ def _svg(priced: Sequence[Candidate], best: Sequence[Candidate], label: str) -> 
     if len(rows) <= MARKED:
         text = base.mark_text(align="left", dx=7, dy=-8, color="currentColor", fontSize=12)
         layers.append(text.encode(x=x, y=y, text="mark:N"))
-    drawn = altair.layer(*layers).properties(width=760, height=320, background="transparent").configure(**_theme())
-    return _clean(vl_convert.vegalite_to_svg(drawn.to_dict()), label)
-
-
-def _theme() -> dict[str, Any]:
-    ink, font = "currentColor", "system-ui, sans-serif"
-    words = {"labelColor": ink, "titleColor": ink, "labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal"}
-    lines = {"gridColor": ink, "gridOpacity": 0.12, "domainColor": ink, "domainOpacity": 0.4, "tickColor": ink, "tickOpacity": 0.4}
-    return {"font": font, "axis": {**words, **lines, "labelOverlap": True}, "legend": words, "view": {"stroke": None}}
-
-
-def _clean(svg: str, label: str) -> Markup:
-    """The drawing with nothing but shapes, texts and a title for each point; built anew, so that it is safe to print."""
-    ElementTree.register_namespace("", SVG)
-    root = _copy(ElementTree.fromstring(svg))
-    for size in ("width", "height"):
-        root.attrib.pop(size, None)
-    root.attrib.update({"role": "img", "aria-label": label, "class": "chart-drawing"})
-    return Markup(ElementTree.tostring(root, encoding="unicode"))
-
-
-def _copy(element: ElementTree.Element) -> ElementTree.Element:
-    new = ElementTree.Element(element.tag, {key: value for key, value in element.attrib.items() if key in KEPT})
-    new.text = element.text
-    if element.get("aria-roledescription") == "point":
-        ElementTree.SubElement(new, f"{{{SVG}}}title").text = element.get("aria-label", "")
-    if element.get("fill") is None and element.tag in (f"{{{SVG}}}path", f"{{{SVG}}}line"):
-        new.set("fill", "none")
-    for child in element:
-        if child.tag in {f"{{{SVG}}}{name}" for name in ("g", "path", "line", "text", "rect")} and child.get("display") != "none":
-            new.append(_copy(child))
-    return new
+    drawn = altair.layer(*layers).properties(width=760, height=320)
+    return drawing(drawn, label)

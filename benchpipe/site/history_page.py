@@ -4,19 +4,25 @@ The local build tells what the collector saw (`history.jsonl`); the public one k
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import ClassVar
 
+from markupsafe import Markup
+
 from benchpipe.lab import Lab
 from benchpipe.site.addresses import HISTORY, task_page
 from benchpipe.site.data import BenchmarkData
+from benchpipe.site.drawing import drawing
 from benchpipe.site.render import Page, cut, shown
 from benchpipe.site.states import LOOKS
 from benchpipe.trials.history import Event, read
+from benchpipe.trials.records import DONE
 from benchpipe.trials.times import parse_time
 
+OPACITY = {"domain": ["success", "failed", "no grade"], "range": [0.9, 0.45, 0.08]}
 PAGE_EVENTS = 500
 FEED_EVENTS = 100
 
@@ -38,6 +44,16 @@ class Change:
 
 
 @dataclass(frozen=True)
+class Finished:
+    """Trials that finished on one day, by how they ended."""
+
+    date: str
+    success: int
+    failed: int
+    error: int
+
+
+@dataclass(frozen=True)
 class Day:
     date: str
     events: tuple[Change, ...]
@@ -48,6 +64,9 @@ class HistoryPage(Page):
     template: ClassVar[str] = "history.html"
     lede: str
     empty: str
+    svg: Markup
+    """Finished trials per day, "" before the second day."""
+    finished: tuple[Finished, ...]
     days: tuple[Day, ...]
     older: str
 
@@ -113,18 +132,52 @@ def _change(data: BenchmarkData, event: Event) -> Change | None:
 
 def history(found: Sequence[Change]) -> HistoryPage:
     """The page of the newest changes."""
-    newest = found[:PAGE_EVENTS]
+    newest, finished = found[:PAGE_EVENTS], finished_per_day(found)
     return HistoryPage(
         path=HISTORY,
         section=HISTORY,
         title="History",
         lede="When each trial changed its state, newest first.",
         empty="No change was recorded yet. The collector writes one line whenever a trial takes another state.",
+        svg=_svg(finished) if len(finished) > 1 else Markup(""),
+        finished=finished,
         days=tuple(Day(day, tuple(events)) for day, events in groupby(newest, key=lambda change: change.day)),
         older=f"{len(found) - len(newest):,} older changes are in data/runs/<benchmark>/history.jsonl."
         if len(found) > len(newest)
         else "",
     )
+
+
+def finished_per_day(found: Sequence[Change]) -> tuple[Finished, ...]:
+    """The days on which trials finished, oldest first."""
+    days: dict[str, Counter[str]] = {}
+    for change in found:
+        if change.state in DONE:
+            days.setdefault(change.day, Counter())[change.state] += 1
+    return tuple(Finished(day, n["success"], n["failed"], n["error"]) for day, n in sorted(days.items()))
+
+
+def _svg(finished: Sequence[Finished]) -> Markup:
+    import altair
+
+    rows = [
+        {"day": day.date, "n": n, "how": how, "order": order, "title": f"{day.date}: {n} {how}"}
+        for day in finished
+        for order, (how, n) in enumerate((("success", day.success), ("failed", day.failed), ("no grade", day.error)))
+        if n
+    ]
+    bars = (
+        altair.Chart(altair.Data(values=rows))
+        .mark_bar(color="currentColor", stroke="currentColor", strokeWidth=1)
+        .encode(
+            x=altair.X("day:T", timeUnit="utcyearmonthdate", title=None),
+            y=altair.Y("n:Q", title="Finished trials"),
+            order="order:O",
+            fillOpacity=altair.FillOpacity("how:N", sort=["success", "failed", "no grade"], title=None, scale=OPACITY),
+            description="title:N",
+        )
+    )
+    return drawing(bars.properties(width=760, height=180), "Finished trials per day; the numbers stand in the table below")
 
 
 def atom(found: Sequence[Change], base: str) -> AtomFeed:

@@ -8,10 +8,12 @@ import msgspec
 
 from benchpipe.lab import Lab
 from benchpipe.usage.collect import load_costs
+from benchpipe.usage.costs import Superseded
 from benchpipe.usage.records import Bill, Estimate
 
 NO_ESTIMATE = Estimate()
 NO_BILL = Bill()
+NOTHING_SUPERSEDED = Superseded()
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,7 @@ class Cost:
     estimate: Estimate = NO_ESTIMATE
     bill: Bill = NO_BILL
     files: str = ""
+    superseded: Superseded = NOTHING_SUPERSEDED
 
 
 NO_COST = Cost()
@@ -32,7 +35,7 @@ def local_costs(lab: Lab, benchmark: str) -> Costs:
     """The costs of a benchmark's records; none where it has no readable costs file."""
     costs = load_costs(lab, benchmark)
     return {
-        (run, task, mode): Cost(slot.estimate, slot.bill, ", ".join(slot.files))
+        (run, task, mode): Cost(slot.estimate, slot.bill, ", ".join(slot.files), slot.superseded)
         for run, tasks in (costs.runs if costs else {}).items()
         for task, modes in tasks.items()
         for mode, slot in modes.items()

@@ -37,6 +37,8 @@ class Pill:
     href: str
     followup: bool
     note: bool
+    missing: bool
+    """Whether log records are missing that should be there."""
     details: tuple[Detail, ...]
 
 
@@ -55,6 +57,7 @@ def pill(trial: Trial, run_label: str, metrics: Sequence[Metric] = ()) -> Pill:
         href=trial.log,
         followup=bool(trial.record.followup),
         note=bool(trial.note),
+        missing=bool(trial.missing),
         details=tuple(Detail(key, cut(value, MAX_DETAIL)) for key, value in details(trial, run_label, metrics) if value),
     )
 
@@ -112,6 +115,7 @@ def details(trial: Trial, run_label: str, metrics: Sequence[Metric]) -> Iterator
         yield metric.label, metric_text(metric, (record.metrics or {}).get(metric.key))
     yield "reward", _mapping(record.reward) + (" (does not count)" if record.reward_counts is False else "")
     yield "exception", record.exception or ""
+    yield "log records", f"missing: {', '.join(trial.missing)}" if trial.missing else ""
     yield "regraded", "the verdict comes from a regrade" if record.regraded else ""
     yield "stale", (record.stale_reason or "its host is silent; this is the last known state") if record.stale else ""
     if record.supersedes is not None:

@@ -32,7 +32,8 @@ def _is_published(trial: Trial) -> bool:
 
 
 def _attempts(data: BenchmarkData, run: RunData, trial: Trial) -> Iterator[Row]:
-    record = trial.record
+    record, task = trial.record, data.tasks.get(trial.task)
+    excluded = task is None or bool(task.excluded)
     for attempt in record.attempts or (record,):
         shown = attempt is record or (isinstance(attempt, Attempt) and attempt.counts)
         yield {
@@ -42,6 +43,8 @@ def _attempts(data: BenchmarkData, run: RunData, trial: Trial) -> Iterator[Row]:
             "task": trial.task,
             "mode": trial.mode,
             "counts": shown,
+            "excluded": excluded,
+            "in_totals": shown and trial.seen.counts and not excluded,
             **_of_attempt(attempt),
             **(_of_record(trial) if shown else {}),
         }

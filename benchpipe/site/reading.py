@@ -7,11 +7,14 @@ import os
 from collections.abc import Callable
 
 from benchpipe.lab import Lab
+from benchpipe.publish.names import machine_filter, private_places
 from benchpipe.registry.records import Agent, Benchmark, BenchRun, Registry
 from benchpipe.site.addresses import log_page
 from benchpipe.site.data import BenchmarkData, RunData, Trial
 from benchpipe.site.logs import LogSource
 from benchpipe.site.money import NO_COST, Costs, local_costs, published_costs
+from benchpipe.site.public_texts import public_agent, public_benchmark, public_run
+from benchpipe.transcripts.checks import log_checks
 from benchpipe.trials.records import RunFile
 from benchpipe.trials.store import parse_run_file
 from benchpipe.trials.view import ViewRecord, view
@@ -20,16 +23,20 @@ from benchpipe.trials.view import ViewRecord, view
 def read_benchmarks(lab: Lab, registry: Registry, *, public: bool) -> list[BenchmarkData]:
     """Every registered benchmark by id, with its shown runs. Files that can't be read count as absent (B11)."""
     logs = LogSource(lab, public, registry.public)
+    no_machines = machine_filter(private_places(lab, registry)) if public else None
     found = []
     for name, benchmark in sorted(registry.benchmarks.items()):
         plan = registry.plans.get(name)
         costs = {} if public else local_costs(lab, name)
+        shown = public_benchmark(benchmark, no_machines) if no_machines else benchmark
         runs = []
         for bench_run in plan.shown() if plan else ():
             run_file, own = _read(lab, bench_run, costs, public)
             agent = registry.agents.get(bench_run.run) or _stranger(bench_run)
-            runs.append(_run(benchmark, bench_run, agent, run_file, own, logs))
-        found.append(BenchmarkData(benchmark, plan, runs))
+            if no_machines:
+                bench_run, agent = public_run(bench_run, no_machines), public_agent(agent, no_machines)
+            runs.append(_run(shown, bench_run, agent, run_file, own, logs))
+        found.append(BenchmarkData(shown, plan, runs))
     return found
 
 
@@ -62,10 +69,14 @@ def _run(
         for record in task.records.values():
             cost = costs.get((bench_run.run, record.task, record.mode), NO_COST)
             current, previous = _log_addresses(there, bench_run, record)
-            trials.append(
-                Trial(benchmark.id, bench_run.run, title, record, cost.estimate, cost.bill, current, previous, cost.files)
-            )
+            missing = () if logs.public else _missing(record, agent)
+            trials.append(Trial(benchmark.id, bench_run.run, title, record, cost, current, previous, missing))
     return RunData(bench_run, agent, run_file, seen, trials)
+
+
+def _missing(seen: ViewRecord, agent: Agent) -> tuple[str, ...]:
+    checks = log_checks(seen.record, seen.mode, agent.harness_id) if seen.record.logs else ()
+    return tuple(check.item for check in checks if check.verdict == "missing")
 
 
 LogThere = Callable[[str, str], bool]

@@ -251,10 +251,14 @@ def words(trial: Trial) -> Iterator[str]:
         yield "followup"
     if trial.note:
         yield "noted"
+    if trial.missing and trial.state not in ("error", "stalled"):
+        yield "missing"
+    yield f"group-{LOOKS[trial.state].group}"
 
 
 WARNINGS = (
     ("nograde", "!", "ended without a grade"),
+    ("missing", "⚠", "log records missing"),
     ("stale", "◌", "last known state, host silent"),
     ("rerun", "○", "reruns queued"),
     ("stopped", "■", "stopped by us"),
@@ -276,7 +280,7 @@ def _filters(run: RunData) -> Iterator[Filter]:
     for state in URGENCY:
         if n := _count(run, state):
             yield Filter(state, LOOKS[state].icon, LOOKS[state].word, n)
-    for word, icon, text in (*WARNINGS[:3], ("followup", "↻", "follow-up"), ("noted", "ⓘ", "with a note")):
+    for word, icon, text in (("followup", "↻", "follow-up"), ("noted", "ⓘ", "with a note")):
         if n := _count(run, word):
             yield Filter(word, icon, text, n)
 

@@ -54,6 +54,7 @@ def make_lab(
         stored[run] = {name: {mode: record(dice, run, name, mode) for mode in modes} for name in names}
         write_run_file(lab, run, stored[run])
     write_costs(lab, stored)
+    write_history(lab, stored)
     (root / "contrib").mkdir(exist_ok=True)
     return lab
 
@@ -158,3 +159,24 @@ def _slot(said: Mapping[str, Any], *, priced: bool) -> SlotCosts:
         trial=said["trial"],
         files=("agent/gateway.jsonl",),
     )
+
+
+def write_history(lab: Lab, runs: Mapping[str, Mapping[str, Mapping[str, Any]]], benchmark: str = "kitchen") -> None:
+    """`history.jsonl`: every finished trial took its state when it finished."""
+    events = [
+        {
+            "at": said["finished"],
+            "run": run,
+            "task": task,
+            "mode": mode,
+            "from": "running",
+            "to": said["state"],
+            "trial": said["trial"],
+        }
+        for run, tasks in runs.items()
+        for task, modes in tasks.items()
+        for mode, said in modes.items()
+        if said.get("finished")
+    ]
+    lines = [json.dumps(event, sort_keys=True) + "\n" for event in sorted(events, key=lambda event: (event["at"], event["trial"]))]
+    write(lab.history_file(benchmark), "".join(lines))

@@ -214,10 +214,15 @@ function enlivenControls(panel) {
   const menu = controls.querySelector("[data-sort]");
   const count = controls.querySelector("[data-count]");
   const chips = [...controls.querySelectorAll("[data-filter]")];
+  const links = [...panel.querySelectorAll("a[data-filter]")];
 
   function only(word, mode) {
     const n = filterTable(table, word, mode);
     for (const chip of chips) chip.setAttribute("aria-pressed", String(chip.dataset.filter === word && !mode));
+    for (const link of links) {
+      if (word && link.dataset.filter === word && (link.dataset.filterMode || "") === mode) link.setAttribute("aria-current", "true");
+      else link.removeAttribute("aria-current");
+    }
     count.textContent = word ? `${n} of ${table.querySelectorAll("tbody.task tr").length} shown` : "";
     remember({ only: word ? word + (mode ? "~" + mode : "") : "" });
   }
@@ -227,8 +232,8 @@ function enlivenControls(panel) {
     for (const chip of chips) {
       chip.addEventListener("click", () => only(chip.getAttribute("aria-pressed") === "true" ? "" : chip.dataset.filter, ""));
     }
-    for (const link of panel.querySelectorAll("a[data-filter]")) {
-      link.addEventListener("click", () => only(link.dataset.filter, link.dataset.filterMode || ""));
+    for (const link of links) {
+      link.addEventListener("click", () => (link.hasAttribute("aria-current") ? only("", "") : only(link.dataset.filter, link.dataset.filterMode || "")));
     }
     menu?.addEventListener("change", () => {
       sortTable(table, menu.value, menu.selectedOptions[0].dataset.order);
