@@ -13,15 +13,18 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from benchpipe.hosts.poll import ask_host
+from benchpipe.hosts.pool import Pool
 from benchpipe.hosts.reading import HostReading
 from benchpipe.hosts.store import load_reading, load_readings
-from benchpipe.hosts.transport import Limits
+from benchpipe.hosts.transport import HostError, Limits
 from benchpipe.lab import Lab
 from benchpipe.probe import protocol
 from benchpipe.registry.load import load_registry
 from benchpipe_tests.hosts import sshd
 from benchpipe_tests.hosts.conftest import Poll, StartBox
 from benchpipe_tests.hosts.proxy import cutting_proxy, silent_server
+from benchpipe_tests.probe.running import old_python
 
 NameHosts = Callable[..., None]
 N_TRIALS = 17
@@ -212,12 +215,6 @@ def test_a_host_without_python3_says_what_to_do(ask: Callable[..., HostReading])
     assert "python:" in error
 
 
-def old_python() -> str | None:
-    places = [*os.environ.get("PATH", "").split(":"), *map(str, Path("~/.pyenv/versions").expanduser().glob("3.8*/bin"))]
-    found = [Path(place) / name for place in places for name in ("python3.8",) if (Path(place) / name).is_file()]
-    return next((str(path) for path in found if "shims" not in path.parts), None)
-
-
 def test_python_3_8_is_enough(ask: Callable[..., HostReading]) -> None:
     python = old_python()
     if python is None:
@@ -355,10 +352,6 @@ def test_a_host_that_accepts_and_never_answers_holds_up_nobody(
 
 
 def test_cancelling_ends_the_program_on_the_host(start_box: StartBox, jobs: Path, name_hosts: NameHosts, lab: Lab) -> None:
-    from benchpipe.hosts.poll import ask_host
-    from benchpipe.hosts.pool import Pool
-    from benchpipe.hosts.transport import HostError
-
     if not shutil.which("strace"):
         pytest.skip("needs the Debian package strace")
     box = start_box()

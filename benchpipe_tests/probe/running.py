@@ -1,6 +1,7 @@
 """Runs the real probe as a host would: its own interpreter, the program on standard input, nothing of ours importable."""
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -55,3 +56,10 @@ def digests(answer: Mapping[str, Any]) -> dict[str, str]:
     entries = [(job["job"], "", job["fingerprint"]) for job in answer["jobs"]]
     entries += [(trial["job"], trial["trial"], trial["fingerprint"]) for trial in answer["trials"]]
     return protocol.bucket_digests(entries, answer["seen"], answer["strangers"])
+
+
+def old_python() -> str | None:
+    """A Python 3.8 on PATH or in ~/.pyenv."""
+    places = [*os.environ.get("PATH", "").split(":"), *map(str, Path("~/.pyenv/versions").expanduser().glob("3.8*/bin"))]
+    found = [Path(place) / "python3.8" for place in places if "shims" not in place]
+    return next((str(path) for path in found if path.is_file()), None)

@@ -1,27 +1,19 @@
 """Genuine Harbor jobs of every kind and release, read by the real probe: each fact of expected.jsonl comes out."""
 
 import json
-import os
 import sys
 from collections import Counter, defaultdict
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from benchpipe import demo
-from benchpipe_tests.probe.running import request, run_probe
-
-
-def old_python() -> str | None:
-    """A Python 3.8 on PATH or in ~/.pyenv."""
-    places = [*os.environ.get("PATH", "").split(":"), *map(str, Path("~/.pyenv/versions").expanduser().glob("3.8*/bin"))]
-    found = [Path(place) / "python3.8" for place in places if "shims" not in place]
-    return next((str(path) for path in found if path.is_file()), None)
+from benchpipe_tests.conftest import SHARED
+from benchpipe_tests.probe import running
 
 
 def pythons() -> list[Any]:
-    old = old_python()
+    old = running.old_python()
     reason = "needs a Python 3.8 on PATH or in ~/.pyenv"
     return [
         pytest.param(sys.executable, id="this Python"),
@@ -32,7 +24,7 @@ def pythons() -> list[Any]:
 @pytest.fixture(scope="module", params=pythons())
 def read(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """Lines of expected.jsonl with the name (`at`) of their job's copy, and the probe's answer on these copies."""
-    samples = Path(__file__).resolve().parents[3] / "shared" / "samples" / "harbor-jobs"
+    samples = SHARED / "samples" / "harbor-jobs"
     if not samples.is_dir():
         pytest.skip("no ../shared beside the project")
     folder = tmp_path_factory.mktemp("jobs")
@@ -48,11 +40,8 @@ def read(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
             demo.copy_jobs(samples / job, folder / "jobs" / name)
         line["at"] = names[job]
     batches = {name.partition("-")[0]: ["unlimited", "limited"] for name in names.values()}
-    answer, _ = run_probe(make_request(folder / "jobs", batches), cache=folder / "cache", python=request.param)
+    answer, _ = running.run_probe(running.request(folder / "jobs", batches), cache=folder / "cache", python=request.param)
     return lines, answer
-
-
-make_request = request  # the fixture above needs pytest's own `request`
 
 
 def test_task_exception_rewards_and_tokens_of_every_trial_are_right(read: tuple[list[dict[str, Any]], dict[str, Any]]) -> None:

@@ -3,12 +3,14 @@
 import json
 import re
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from benchpipe import demo
+from benchpipe.probe import program
 from benchpipe_tests.probe.running import digests, request, run_probe
 
 BATCHES = {"tabletop-lunaxh-1001-0900": ["unlimited", "limited"]}
@@ -84,10 +86,6 @@ def test_whatever_changes_in_a_finished_trial_is_noticed(tmp_path: Path, jobs: P
 
 
 def test_the_probe_ends_when_its_collector_is_gone(tmp_path: Path, jobs: Path) -> None:
-    import subprocess
-
-    from benchpipe.probe import program
-
     if not shutil.which("strace"):
         pytest.skip("needs the Debian package strace")
     slow = [str(shutil.which("strace")), "-f", "-o", str(tmp_path / "trace"), "-e", "inject=getdents64:delay_enter=500000"]
