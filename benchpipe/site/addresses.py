@@ -36,6 +36,11 @@ def task_page(benchmark: str, task: str) -> str:
     return f"benchmarks/{benchmark}/tasks/{task}/"
 
 
+def trial_page(data: BenchmarkData, run: str, task: str) -> str:
+    """Where a trial without a log page is told of: its task's page, or its run's if the benchmark has no such task."""
+    return task_page(data.id, task) if task in data.tasks else run_page(data, run)
+
+
 def table(benchmark: str, name: str) -> str:
     """A download without its ending."""
     return f"data/{benchmark}/{name}"

@@ -28,7 +28,7 @@ def overall_chart(benchmarks: Sequence[BenchmarkData]) -> Chart | None:
         summed = totals_over(parts)
         label, modes = parts[0][1].agent.short, dict.fromkeys(mode for _, one in parts for mode in _modes(one))
         candidates += [found for mode in modes if (found := _candidate(label, f"{OVERVIEW}?run={run}", mode, summed))]
-    return chart(candidates, "All benchmarks together")
+    return chart(candidates, "All benchmarks together (runs may have taken part in different ones)")
 
 
 def _modes(run: RunData) -> Iterator[str]:

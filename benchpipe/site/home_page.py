@@ -9,7 +9,7 @@ from benchpipe.registry.records import Metric
 from benchpipe.site.addresses import HOME, run_page
 from benchpipe.site.benchmark_page import plural
 from benchpipe.site.data import BenchmarkData, RunData
-from benchpipe.site.figures import coverage, mode_figures, tokens_pair, totals_of
+from benchpipe.site.figures import ModeFigures, coverage, mode_figures, tokens_pair, totals_of
 from benchpipe.site.history_page import Change
 from benchpipe.site.overview_page import Notice, notices
 from benchpipe.site.render import Page
@@ -96,7 +96,7 @@ def _row(data: BenchmarkData, run: RunData, modes: Sequence[str]) -> HomeRow:
     figures = [
         mode_figures(summed, mode, run.bench_run.withdrawn.get(mode)) if mode in run.bench_run.modes else None for mode in modes
     ]
-    rates = tuple(Rate(f.withdrawn or f.rate_short or DASH, "" if f.withdrawn else f.of) if f else Rate(DASH, "") for f in figures)
+    rates = tuple(_rate(figure) for figure in figures)
     sort = [("name", data.benchmark.name), ("tasks", str(len(in_run)))]
     sort += [(f"rate-{i}", f.rate_value) for i, f in enumerate(figures, 1) if f and f.rate_value]
     sort += [("cost", f"{summed.est:.9f}")] if summed.est_n else []
@@ -112,6 +112,12 @@ def _row(data: BenchmarkData, run: RunData, modes: Sequence[str]) -> HomeRow:
         tokens=tokens_pair(summed),
         sort=tuple(sort),
     )
+
+
+def _rate(figure: ModeFigures | None) -> Rate:
+    if figure is None:
+        return Rate(DASH, "")
+    return Rate("withdrawn", figure.withdrawn) if figure.withdrawn else Rate(figure.rate_short or DASH, figure.of)
 
 
 def _score(run: RunData, summed: Totals) -> str:

@@ -7,8 +7,12 @@ from decimal import Decimal
 import msgspec
 
 from benchpipe.lab import Lab
+from benchpipe.registry.records import Billing, Price
+from benchpipe.trials.records import Record
+from benchpipe.trials.times import parse_time
 from benchpipe.usage.collect import load_costs
 from benchpipe.usage.costs import Superseded
+from benchpipe.usage.estimates import UNPAID, estimate_harbor
 from benchpipe.usage.records import Bill, Estimate
 
 NO_ESTIMATE = Estimate()
@@ -26,7 +30,6 @@ class Cost:
     superseded: Superseded = NOTHING_SUPERSEDED
 
 
-NO_COST = Cost()
 Costs = Mapping[tuple[str, str, str], Cost]
 """(run, task, mode) → cost."""
 
@@ -42,10 +45,19 @@ def local_costs(lab: Lab, benchmark: str) -> Costs:
     }
 
 
-class PublishedMoney(msgspec.Struct, frozen=True):
-    """The money of a published record."""
+def cost_of_sums(record: Record, price: Price | None, billing: Billing) -> Cost:
+    """The cost of a record that nobody priced request by request (an older snapshot, say): its sums at the flat price."""
+    started = parse_time(record.started)
+    estimate = estimate_harbor(record.tokens, price, started.timestamp() if started else None)
+    if record.billed_usd is None or billing in UNPAID:
+        return Cost(estimate)
+    return Cost(estimate, Bill(usd=Decimal(str(record.billed_usd)), source=record.billed_source))
 
-    estimate: Estimate | None = None
+
+class PublishedMoney(msgspec.Struct, frozen=True):
+    """The money of a published record; without an estimate (older snapshots) it is none of ours to read."""
+
+    estimate: Estimate
     billed_usd: Decimal | None = None
     billed_source: str | None = None
 
@@ -71,4 +83,4 @@ def _costs(modes: Mapping[str, msgspec.Raw]) -> Iterator[tuple[str, Cost]]:
             said = msgspec.json.decode(raw, type=PublishedMoney)
         except msgspec.DecodeError:
             continue
-        yield mode, Cost(said.estimate or NO_ESTIMATE, Bill(usd=said.billed_usd, source=said.billed_source))
+        yield mode, Cost(said.estimate, Bill(usd=said.billed_usd, source=said.billed_source))

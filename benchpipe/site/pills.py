@@ -154,7 +154,7 @@ def estimate_text(trial: Trial) -> str:
         return ""
     price = f"{estimate.price}{f' of {estimate.as_of}' if estimate.as_of else ''}" if estimate.price else "the list price"
     if estimate.flat:
-        return f"{fmt.money(estimate.usd)}: the runner's own token count at the flat price {price}"
+        return f"{fmt.money(estimate.usd)}: its summed tokens at the flat price {price}"
     return f"{fmt.money(estimate.usd)}: {estimate.n_priced} of {estimate.n_requests} requests at {price}"
 
 

@@ -8,11 +8,11 @@ from collections.abc import Callable
 
 from benchpipe.lab import Lab
 from benchpipe.publish.names import machine_filter, private_places
-from benchpipe.registry.records import Agent, Benchmark, BenchRun, Registry
+from benchpipe.registry.records import Agent, Benchmark, BenchRun, Price, Registry
 from benchpipe.site.addresses import log_page
 from benchpipe.site.data import BenchmarkData, RunData, Trial
 from benchpipe.site.logs import LogSource
-from benchpipe.site.money import NO_COST, Costs, local_costs, published_costs
+from benchpipe.site.money import Costs, cost_of_sums, local_costs, published_costs
 from benchpipe.site.public_texts import public_agent, public_benchmark, public_run
 from benchpipe.transcripts.checks import log_checks
 from benchpipe.trials.records import RunFile
@@ -35,7 +35,7 @@ def read_benchmarks(lab: Lab, registry: Registry, *, public: bool) -> list[Bench
             agent = registry.agents.get(bench_run.run) or _stranger(bench_run)
             if no_machines:
                 bench_run, agent = public_run(bench_run, no_machines), public_agent(agent, no_machines)
-            runs.append(_run(shown, bench_run, agent, run_file, own, logs))
+            runs.append(_run(shown, bench_run, agent, registry.price_of(bench_run.run), run_file, own, logs))
         found.append(BenchmarkData(shown, plan, runs))
     return found
 
@@ -60,14 +60,20 @@ def _read(lab: Lab, bench_run: BenchRun, costs: Costs, public: bool) -> tuple[Ru
 
 
 def _run(
-    benchmark: Benchmark, bench_run: BenchRun, agent: Agent, run_file: RunFile | None, costs: Costs, logs: LogSource
+    benchmark: Benchmark,
+    bench_run: BenchRun,
+    agent: Agent,
+    price: Price | None,
+    run_file: RunFile | None,
+    costs: Costs,
+    logs: LogSource,
 ) -> RunData:
     seen = view(bench_run, run_file, benchmark.tasks)
     there, trials = _log_there(logs, bench_run), []
     for task in seen.tasks.values():
         title = benchmark.tasks[task.task].title if task.known else task.task
         for record in task.records.values():
-            cost = costs.get((bench_run.run, record.task, record.mode), NO_COST)
+            cost = costs.get((bench_run.run, record.task, record.mode)) or cost_of_sums(record.record, price, agent.billing)
             current, previous = _log_addresses(there, bench_run, record)
             missing = () if logs.public else _missing(record, agent)
             trials.append(Trial(benchmark.id, bench_run.run, title, record, cost, current, previous, missing))

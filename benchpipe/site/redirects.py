@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from benchpipe.site.addresses import OVERVIEW, log_page, run_page, task_page
+from benchpipe.site.addresses import OVERVIEW, log_page, run_page, trial_page
 from benchpipe.site.data import BenchmarkData, RunData, Trial
 from benchpipe.site.render import Page, cut
 
@@ -50,7 +50,7 @@ def _stubs(data: BenchmarkData, run: RunData, trial: Trial, slot: str) -> Iterat
         yield Redirect(
             path=log_page(data.id, run_id, trial.task, slot),
             title=f"{trial.task_title}, {trial.mode}: withdrawn",
-            to=task_page(data.id, trial.task),
+            to=trial_page(data, run.id, trial.task),
             note=note,
             seconds=8,
         )

@@ -57,7 +57,7 @@ class TaskRows:
 
 @dataclass(frozen=True)
 class Group:
-    """The benchmark's own tasks, or (with a heading, always last) the excluded ones."""
+    """The benchmark's own tasks (`last` ""), or those that stand last in every sort, under a heading."""
 
     heading: str
     last: str

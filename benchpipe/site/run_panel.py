@@ -6,7 +6,7 @@ from statistics import fmean
 
 from benchpipe.registry.records import Metric, Price, Registry, Task
 from benchpipe.site import order
-from benchpipe.site.addresses import OVERVIEW, benchmark_page, compare_page, run_page, runs_page, table, task_page
+from benchpipe.site.addresses import OVERVIEW, benchmark_page, compare_page, run_page, runs_page, table, task_page, trial_page
 from benchpipe.site.benchmark_page import plural, task_counts
 from benchpipe.site.data import BenchmarkData, RunData, Trial
 from benchpipe.site.facts import facts, run_facts
@@ -146,16 +146,19 @@ def _groups(data: BenchmarkData, run: RunData, columns: Sequence[Column], *, hos
     for name, trials in run.by_task.items():
         tasks.append(_task_rows(data, run, name, trials, columns, dearest, hosts))
     tasks.sort(key=lambda task: task.order)
-    own = [task for task in tasks if not _excluded(data, task.id)]
-    excluded = [task for task in tasks if _excluded(data, task.id)]
-    if own:
-        yield Group("", "", tuple(own))
-    if excluded:
-        yield Group("Excluded from the benchmark", "1", tuple(excluded))
+    for last, heading in GROUPS.items():
+        if group := tuple(task for task in tasks if _group(data, task.id) == last):
+            yield Group(heading, last, group)
 
 
-def _excluded(data: BenchmarkData, task: str) -> str | None:
-    return data.tasks[task].excluded if task in data.tasks else "not a task of this benchmark"
+GROUPS = {"": "", "1": "Excluded from the benchmark", "2": "Not tasks of this benchmark: counted nowhere"}
+"""In which order the groups of a table stand in every sort, and their headings."""
+
+
+def _group(data: BenchmarkData, task: str) -> str:
+    if task not in data.tasks:
+        return "2"
+    return "1" if data.tasks[task].excluded else ""
 
 
 def _task_rows(
@@ -169,7 +172,7 @@ def _task_rows(
         title=cut(task.title, 200),
         href=task_page(data.id, name) if name in data.tasks else "",
         difficulty="" if task.difficulty == "unrated" else task.difficulty,
-        reason=cut(_excluded(data, name) or "", MAX_REMARK),
+        reason=cut(task.excluded or "", MAX_REMARK),
         order=order.default_order(task, seen, trials),
         state_rank=order.state_rank(seen, trials),
         states=order.states_of(seen, trials),
@@ -302,7 +305,7 @@ def _remarks(data: BenchmarkData, run: RunData) -> Iterator[Said]:
     for trial in run.trials:
         for icon, kind, note in (("↻", "Follow-up", trial.record.followup), ("ⓘ", "Note", trial.note)):
             if note:
-                href = trial.log or task_page(data.id, trial.task)
+                href = trial.log or trial_page(data, run.id, trial.task)
                 yield Said(icon, kind, trial.task_title, trial.mode, cut(note, MAX_REMARK), href)
 
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from decimal import Decimal
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -122,6 +123,7 @@ def test_pages_of_a_run_that_left_are_removed(kitchen: Lab) -> None:
 BUILD = """
 import sys
 from datetime import UTC, datetime
+from decimal import Decimal
 from pathlib import Path
 from benchpipe.lab import Lab
 from benchpipe.registry.load import load_registry
@@ -189,6 +191,44 @@ def test_the_public_build_shows_the_snapshots_records_and_their_money(kitchen: L
     ]
     assert not {"host", "job"} & rows[0].keys()
     assert "kitchen-task-000__abc" not in (out / "feed.json").read_text().replace("/kitchen-task-000__abc/", "")
+
+
+def test_a_real_snapshot_without_estimates_shows_what_a_hand_count_gives(shared: Path, tmp_path: Path) -> None:
+    """Older snapshots hold tokens only: (input − cached) × input + cached × cached + output × output, summed per run."""
+    for name in ("data", "state"):
+        shutil.copytree(shared / "samples/eai" / name, tmp_path / "lab" / name)
+    lab, out = Lab(tmp_path / "lab"), tmp_path / "out"
+    build(lab, out, public=True)
+    assert broken_links(out) == []
+    rows = json.loads((out / "data/mujoco-playground/runs.json").read_text())
+    stored = json.loads((lab.published / "mujoco-playground/codex-gpt6_luna-xhigh.json").read_text())["tasks"]
+    for row in (row for row in rows if row["scope"] == "all"):
+        tokens = [modes[row["mode"]]["tokens"] for modes in stored.values() if row["mode"] in modes]
+        usd = sum(
+            (t["input"] - t["cached"]) * Decimal("0.10") + t["cached"] * Decimal("0.01") + t["output"] * Decimal("0.50")
+            for t in tokens
+        )
+        assert Decimal(row["estimate_usd"]) == (usd / 1_000_000).quantize(Decimal("0.000000001"))
+        assert row["success"] == sum(modes[row["mode"]]["state"] == "success" for modes in stored.values() if row["mode"] in modes)
+
+
+def test_withdrawn_trials_and_former_ids_lead_to_where_it_is_told(kitchen: Lab) -> None:
+    run = run_ids(1)[0]
+    plan = kitchen.state_runs / "kitchen.yml"
+    plan.write_text(
+        plan.read_text().replace(
+            "    batch: b0\n", "    batch: b0\n    withdrawn: {limited: {label: rerun pending, note: wrong camera}}\n"
+        )
+    )
+    build(kitchen)
+    for name in (run, f"{run}-old"):
+        stub = (kitchen.site / f"runs/kitchen/{name}/task_001/limited/index.html").read_text()
+        assert 'rel="canonical" href="../../../../../benchmarks/kitchen/tasks/task_001/"' in stub
+        assert "rerun pending: wrong camera" in stub
+        assert "noindex" in stub
+    page = (kitchen.site / "runs/kitchen/index.html").read_text()
+    assert "rerun pending" in page
+    assert broken_links(kitchen.site) == []
 
 
 # --- texts from hosts and YAML ----------------------------------------------------------------------------------------

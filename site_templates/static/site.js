@@ -150,11 +150,8 @@ function sortTable(table, key, order) {
   const sorted = units(table);
   if (!table.initial) table.initial = [...sorted];
   const wanted = key ? sorted.sort(compareBy(key, order)) : [...table.initial];
-  if (table.hasAttribute("data-groups")) {
-    for (const heading of table.querySelectorAll("[data-heading]")) {
-      const at = wanted.findIndex((u) => u.dataset.last === "1");
-      if (at >= 0 && heading.nextElementSibling?.dataset.last === "1") wanted.splice(at, 0, heading);
-    }
+  for (const heading of table.querySelectorAll("[data-heading]")) {
+    wanted.splice(wanted.findIndex((unit) => unit.dataset.last === heading.dataset.heading), 0, heading);
   }
   for (const unit of wanted) (table.hasAttribute("data-groups") ? table : unit.parentElement).append(unit);
   for (const head of table.querySelectorAll("th[data-key]")) {
@@ -202,7 +199,7 @@ function filterTable(table, word, mode) {
     n += hits.length;
   }
   for (const heading of table.querySelectorAll("[data-heading]")) {
-    heading.hidden = !units(table).some((u) => u.dataset.last === "1" && !u.hidden);
+    heading.hidden = !units(table).some((unit) => unit.dataset.last === heading.dataset.heading && !unit.hidden);
   }
   return n;
 }
