@@ -1,7 +1,8 @@
-"""Keeping the instance small: Dagster deletes ticks by itself, runs never. A daily job does it here.
+"""Keeping the instance small: Dagster deletes old ticks by itself, runs and reports of polls never. A daily job does it here.
 
 Some runs stay: the newest ones for people to look at, those that hold the newest word on a partition (or it would turn
-"missing" and be built again), and the failures by which a partition was given up.
+"missing" and be built again), and the failures by which a partition was given up. Of the polls' reports, which have no run,
+the newest of each host stays.
 """
 
 import contextlib
@@ -9,14 +10,23 @@ import shutil
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import dagster as dg
+from dagster._core.scheduler.instigation import TickStatus
+from dagster._core.storage.event_log import SqlEventLogStorage, SqliteEventLogStorage
+from dagster._core.storage.event_log.schema import AssetCheckExecutionsTable, AssetEventTagsTable, SqlEventLogStorageTable
+from sqlalchemy import delete, func, select
 
 from benchpipe.pipeline.instance import IN_FLIGHT
 from benchpipe.pipeline.reconcile import MAX_TRIES
 
 KEEP_RUNS = 10
+IDLE_TICKS = timedelta(hours=1)
+"""Sensor ticks that found nothing to do are kept this long."""
+REPORTS = timedelta(days=1)
+"""What polls reported is kept this long, the newest of each host for ever."""
 Partitions = Mapping[dg.AssetKey, Sequence[str] | None]
 """Every materialisable asset with its partition keys; None = unpartitioned."""
 
@@ -44,30 +54,78 @@ def prune(instance: dg.DagsterInstance, assets: Partitions) -> int:
             gone.append(run.run_id)
     for run_id in gone:
         instance.delete_run(run_id)
-    _remove_leftovers(Path(instance.root_directory), gone)
+    home = Path(instance.root_directory)
+    _remove_output(home, gone)
+    if uses_sqlite(instance):
+        _remove_databases(home, gone)
     return len(gone)
 
 
-def _remove_leftovers(home: Path, run_ids: Iterable[str]) -> None:
-    """Files of deleted runs: SQLite keeps one database per run, and each has a folder of captured output."""
+def uses_sqlite(instance: dg.DagsterInstance) -> bool:
+    """Whether the instance's events lie in SQLite files below its home. On PostgreSQL the server keeps house by itself."""
+    return isinstance(instance.event_log_storage, SqliteEventLogStorage)
+
+
+def _remove_databases(home: Path, run_ids: Iterable[str]) -> None:
+    """SQLite keeps one database per run, which Dagster empties and leaves."""
     for run_id in run_ids:
         for path in (home / "history" / "runs").glob(f"{run_id}.db*"):
             path.unlink(missing_ok=True)
+
+
+def _remove_output(home: Path, run_ids: Iterable[str]) -> None:
+    """Each run leaves a folder of captured output, wherever its events are stored."""
+    for run_id in run_ids:
         for parent in ("storage", "compute_logs"):
             shutil.rmtree(home / parent / run_id, ignore_errors=True)
 
 
+def prune_ticks(instance: dg.DagsterInstance, before: datetime) -> None:
+    """Delete the ticks before `before` in which a sensor found nothing to do."""
+    for state in instance.all_instigator_state():
+        instance.purge_ticks(state.instigator_origin_id, state.selector_id, before.timestamp(), [TickStatus.SKIPPED])
+
+
+def prune_reports(instance: dg.DagsterInstance, before: datetime) -> None:
+    """Delete what was reported without a run before `before`, but for the newest of each partition and of each check.
+
+    Dagster offers no call for this: events go with their run. Every host that changes reports at every poll.
+    """
+    storage = instance.event_log_storage
+    if not isinstance(storage, SqlEventLogStorage):
+        return
+    events, checks = SqlEventLogStorageTable.c, AssetCheckExecutionsTable.c
+    old = (events.run_id == "") & (events.timestamp < before.replace(tzinfo=None))
+    newest_of_assets = select(func.max(events.id)).where(events.asset_key.is_not(None))
+    newest_of_assets = newest_of_assets.group_by(events.asset_key, events.partition, events.dagster_event_type)
+    newest_of_checks = select(func.max(checks.evaluation_event_storage_id)).where(checks.evaluation_event_storage_id.is_not(None))
+    newest_of_checks = newest_of_checks.group_by(checks.asset_key, checks.check_name)
+    superseded = events.id.not_in(newest_of_assets) & events.id.not_in(newest_of_checks)
+    with storage.index_connection() as connection:
+        gone = connection.execute(select(events.id).where(old, superseded)).scalars().all()
+        for start in range(0, len(gone), 500):
+            ids = gone[start : start + 500]
+            connection.execute(delete(AssetEventTagsTable).where(AssetEventTagsTable.c.event_id.in_(ids)))
+            connection.execute(delete(AssetCheckExecutionsTable).where(checks.evaluation_event_storage_id.in_(ids)))
+            connection.execute(delete(SqlEventLogStorageTable).where(events.id.in_(ids)))
+    if isinstance(storage, SqliteEventLogStorage):  # it keeps a second copy in a file of its own, which nothing reads
+        with storage.run_connection("") as connection:
+            connection.execute(delete(SqlEventLogStorageTable).where(old))
+
+
 def vacuum(home: Path) -> None:
     """Give back the space of deleted rows. A database that somebody works on is left for the next time."""
-    for name in ("history/runs.db", "history/runs/index.db", "schedules/schedules.db"):
+    for name in ("history/runs.db", "history/runs/index.db", "history/runs/.db", "schedules/schedules.db"):
         if (home / name).exists():
             with contextlib.suppress(sqlite3.OperationalError), contextlib.closing(sqlite3.connect(home / name, timeout=5)) as db:
                 db.execute("VACUUM")
 
 
-def clean(instance: dg.DagsterInstance, assets: Partitions) -> int:
-    """The daily job: prune, then vacuum where something went. Returns the number of deleted runs."""
+def clean(instance: dg.DagsterInstance, assets: Partitions, now: datetime) -> int:
+    """The daily job: prune runs, idle ticks and reports; give the space back. Returns the number of deleted runs."""
     deleted = prune(instance, assets)
-    if deleted:
+    prune_ticks(instance, now - IDLE_TICKS)
+    prune_reports(instance, now - REPORTS)
+    if uses_sqlite(instance):
         vacuum(Path(instance.root_directory))
     return deleted

@@ -6,21 +6,22 @@ from typing import Any
 import dagster as dg
 
 from benchpipe.pipeline.retention import clean
+from benchpipe.pipeline.scene import SceneResource
 
 
-@dg.op(description="Delete runs that nothing needs any more, their files, and the space they took.")
-def delete_old_runs(context: dg.OpExecutionContext) -> None:
+@dg.op(description="Delete runs, idle ticks and reports of polls that nothing needs any more, and give back their space.")
+def delete_old_runs(context: dg.OpExecutionContext, scene: SceneResource) -> None:
     instance = context.instance
     graph: Any = context.repository_def.asset_graph
     assets: dict[dg.AssetKey, Sequence[str] | None] = {}
     for key in graph.materializable_asset_keys:
         partitions = graph.get(key).partitions_def
         assets[key] = list(instance.get_dynamic_partitions(partitions.name)) if partitions else None
-    deleted = clean(instance, assets)
+    deleted = clean(instance, assets, scene.now())
     context.log.info("deleted %d runs", deleted)
 
 
-@dg.job(description="Keep the instance small: old runs go, the newest word on every partition stays.")
+@dg.job(description="Keep the instance small: what is old goes, the newest word on every partition stays.")
 def clean_instance() -> None:
     delete_old_runs()
 

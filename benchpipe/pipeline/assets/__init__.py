@@ -2,7 +2,7 @@
 
 from benchpipe.pipeline.assets.contributions import contribution_pages, result_rows, submission_reports, submissions
 from benchpipe.pipeline.assets.hosts import host_trials
-from benchpipe.pipeline.assets.publishing import published_snapshot
+from benchpipe.pipeline.assets.publishing import published_snapshot, run_media
 from benchpipe.pipeline.assets.registry import agent_registry, benchmark_registry, price_list
 from benchpipe.pipeline.assets.runs import cost_estimates, run_scopes, run_states, status_json, trial_logs
 from benchpipe.pipeline.assets.site import site_overview, site_pages
@@ -20,6 +20,7 @@ ASSETS = [
     site_pages,
     site_overview,
     published_snapshot,
+    run_media,
     submissions,
     submission_reports,
     result_rows,
