@@ -6,6 +6,7 @@ item never spoils the others (B11).
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
+from decimal import Decimal, InvalidOperation
 
 import msgspec
 
@@ -102,7 +103,8 @@ def new_trials(answer: Answer) -> list[NewTrial]:
             continue  # without a name it can't be shown
         try:
             reading = msgspec.json.decode(raw, type=TrialReading)
-        except msgspec.DecodeError as error:
+            Decimal(reading.costs_file_usd or 0)
+        except (msgspec.DecodeError, InvalidOperation) as error:
             reading = TrialReading(trial=said.trial, fingerprint="", problems=(f"its record is wrong: {error}",))
         requests, bad = _requests(said.requests.rows)
         problems = said.requests.problems + ((f"{bad} requests have a wrong form",) if bad else ())
@@ -114,8 +116,13 @@ def _requests(rows: Iterable[msgspec.Raw]) -> tuple[tuple[Request, ...], int]:
     good, bad = [], 0
     for row in rows:
         try:
-            good.append(msgspec.json.decode(row, type=Request))
+            request = msgspec.json.decode(row, type=Request)
         except msgspec.DecodeError:
+            bad += 1
+            continue
+        if request.charge_usd is None or request.charge_usd.is_finite():
+            good.append(request)
+        else:
             bad += 1
     return tuple(good), bad
 

@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 
 import msgspec
@@ -41,7 +41,8 @@ MAX_THREADS = 32
 MAX_ERROR = 300
 REFRESH_S = 900.0
 """A reading in which only the time of the answer is new is written again when the stored time is this old."""
-STRANGE_PYTHON = 127
+NOT_FOUND = 127
+"""Exit status by which a shell says that there is no such program."""
 
 Progress = Callable[[HostReading, float], None]
 """Called with each host's new reading as it arrives, and the seconds it took."""
@@ -78,9 +79,9 @@ def poll_hosts(
 ) -> PollResult:
     """Ask the hosts of `registry` (or those named in `only`) and store their readings.
 
-    `now` stamps nothing that a host says; it tells how old a stored reading is. A `pool` keeps connections from poll to
-    poll and leaves failing hosts alone for a while. Raises LockHeld while another poll runs, unless `wait`; UsageError if
-    the lab can't be written.
+    `now` tells which stored requests are old enough to go; readings carry the hosts' own times. A `pool` keeps connections
+    from poll to poll and leaves failing hosts alone for a while. Raises LockHeld while another poll runs, unless `wait`;
+    UsageError if the lab can't be written.
     """
     with contextlib.ExitStack() as stack:
         stack.enter_context(lock(lab.lock_file("poll"), wait=wait))
@@ -93,13 +94,13 @@ def poll_hosts(
         readings = dict(before)
         for reading, seconds in _ask_all(lab, registry, asked, before, pool):
             readings[reading.host] = reading
-            if _worth_writing(before.get(reading.host), reading, now):
+            if _worth_writing(before.get(reading.host), reading):
                 store.save_reading(lab, reading)
             if on_progress:
                 on_progress(reading, seconds)
         changed = sorted(name for name, reading in readings.items() if _state(reading) != _state(before.get(name)))
         if changed:
-            store.prune_requests(lab)
+            store.prune_requests(lab, now)
         return PollResult(readings, changed, resting)
 
 
@@ -183,7 +184,7 @@ def _answer_text(host: Host, output: Output) -> bytes:
         return unframe(bytes(output.stdout))
     except BadAnswer as error:
         said = output.words()
-        if output.status == STRANGE_PYTHON:
+        if output.status == NOT_FOUND:
             raise HostError(
                 f"no `{host.python}` there ({said}); install Python 3.8 or newer or name one with `python:` in the hosts file"
             ) from error
@@ -207,13 +208,11 @@ def _good_reading(lab: Lab, host: Host, last: HostReading | None, asked: Asked) 
     for trial in new_trials(answer):
         trials.setdefault(trial.job, []).append(_with_usage(lab, trial))
     jobs = merge_jobs(last, answer, trials)
-    return msgspec.structs.replace(
-        told,
-        seen=answer.seen,
-        jobs=jobs,
-        strangers=answer.strangers,
-        digest=jobs_digest(jobs, answer.seen),
-    )
+    digest = jobs_digest(jobs, answer.seen)
+    reading = msgspec.structs.replace(told, seen=answer.seen, jobs=jobs, strangers=answer.strangers, digest=digest)
+    if not store.storable(reading):
+        raise HostError("its answer holds numbers or text that no file can hold")
+    return reading
 
 
 def _with_usage(lab: Lab, trial: NewTrial) -> TrialReading:
@@ -231,12 +230,10 @@ def _with_usage(lab: Lab, trial: NewTrial) -> TrialReading:
     return msgspec.structs.replace(reading, usage=usage)
 
 
-def _worth_writing(before: HostReading | None, after: HostReading, now: datetime) -> bool:
-    """False when nothing but the time of the answer is new and the stored time is young enough."""
+def _worth_writing(before: HostReading | None, after: HostReading) -> bool:
+    """False when nothing but the time of the answer is new and, by the host's own clock, the stored one is young enough."""
     if before is None or msgspec.structs.replace(before, at=after.at) != after:
         return True
-    try:
-        stored = datetime.fromisoformat(before.at or "")
-    except ValueError:
-        return True
-    return abs((now.astimezone(UTC) - stored).total_seconds()) > REFRESH_S and before.at != after.at
+    if before.at is None or after.at is None:
+        return False
+    return abs((datetime.fromisoformat(after.at) - datetime.fromisoformat(before.at)).total_seconds()) > REFRESH_S

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import threading
 from collections.abc import Sequence
+from typing import IO, cast
 
 from benchpipe.hosts.transport import TICK_S, HostError, Output, Stop, Until
 
@@ -62,8 +63,9 @@ class ProcessProgram:
             with contextlib.suppress(BrokenPipeError):
                 stream.close()
 
-    def _streams(self):  # type: ignore[no-untyped-def]
-        return self._process.stdin, self._process.stdout, self._process.stderr
+    def _streams(self) -> tuple[IO[bytes], IO[bytes], IO[bytes]]:
+        streams = self._process.stdin, self._process.stdout, self._process.stderr
+        return cast(tuple[IO[bytes], IO[bytes], IO[bytes]], streams)  # all three are pipes
 
     def _wait(self, stop: Stop) -> int:
         while True:

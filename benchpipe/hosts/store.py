@@ -7,15 +7,15 @@ reader never finds a name without its file.
 import contextlib
 import os
 import re
-import time
 from collections.abc import Iterable
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from benchpipe.errors import UsageError
-from benchpipe.files import sha256, write_bytes, write_json
+from benchpipe.files import json_bytes, sha256, write_bytes, write_json
 from benchpipe.hosts.answers import batches_of
 from benchpipe.hosts.reading import HostReading
 from benchpipe.lab import Lab
@@ -49,6 +49,15 @@ def load_readings(lab: Lab, registry: Registry) -> dict[str, HostReading]:
             host = registry.hosts.get(reading.host)
             found[reading.host] = msgspec.structs.replace(reading, asked=bool(host and batches_of(registry, host)))
     return found
+
+
+def storable(reading: HostReading) -> bool:
+    """Whether JSON can hold it: no infinite number, no broken text. Our probe sends neither, but a host may send anything."""
+    try:
+        json_bytes(msgspec.to_builtins(reading))
+    except ValueError:
+        return False
+    return True
 
 
 def save_reading(lab: Lab, reading: HostReading) -> bool:
@@ -88,21 +97,21 @@ def missing_requests(lab: Lab, reading: HostReading) -> set[str]:
     return {digest for digest in named if not lab.requests_file(digest).exists()}
 
 
-def prune_requests(lab: Lab) -> int:
+def prune_requests(lab: Lab, now: datetime) -> int:
     """Delete rows that neither a reading nor a run file names and that are older than KEEP_S; returns how many.
 
     Looks at most once a day. Run files count because they keep attempts whose directories are gone (B7).
     """
     folder = lab.readings / "requests"
     stamp = folder / ".pruned"
-    if not folder.is_dir() or (stamp.exists() and time.time() - stamp.stat().st_mtime < 86400):
+    if not folder.is_dir() or (stamp.exists() and now.timestamp() - stamp.stat().st_mtime < 86400):
         return 0
     stamp.touch()
     named = {match for path in lab.runs.glob("*/*.json") for match in _digests(path)}
     removed = 0
     for path in folder.glob("*/*.json"):
         with contextlib.suppress(FileNotFoundError):
-            if path.stem.encode() not in named and time.time() - path.stat().st_mtime > KEEP_S:
+            if path.stem.encode() not in named and now.timestamp() - path.stat().st_mtime > KEEP_S:
                 path.unlink()
                 removed += 1
     return removed

@@ -22,6 +22,12 @@ StartBox = Callable[..., sshd.Box]
 Poll = Callable[..., PollResult]
 
 
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Probes of this machine keep their offsets here, not in the home directory of whoever runs the tests."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
 @pytest.fixture
 def start_box(tmp_path: Path) -> Iterator[StartBox]:
     """`start_box("name", "SshdOption value", wrapper="shell script")` starts an sshd that lives as long as the test."""

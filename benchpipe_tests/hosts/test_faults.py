@@ -176,6 +176,18 @@ def test_a_foreign_answer_in_a_right_frame_is_refused(ask: Callable[..., HostRea
     assert "not one of our probe" in (ask(wrapper=f"cat {tmp_path / 'frame'}").error or "")
 
 
+@pytest.mark.parametrize("text", ["1e999", '"\\ud800"', "[1]"])
+def test_values_that_no_file_can_hold_are_refused_or_named(ask: Callable[..., HostReading], tmp_path: Path, text: str) -> None:
+    trial = f'{{"job": "j", "trial": "t__1", "fingerprint": "f", "rewards": {{"reward": {text}}}, "task_dir": {text}}}'
+    job = f'{{"job": "j", "batch": "b", "mode": "limited", "created": 1e999, "harbor": {text}}}'
+    every = json.dumps([str(n) for n in range(256)])
+    answer = f'{{"v": 1, "now": 1, "started": 1, "changed": {every}, "jobs": [{job}], "trials": [{trial}]}}'
+    (tmp_path / "frame").write_bytes(protocol.frame(answer.encode()))
+    reading = ask(wrapper=f"cat {tmp_path / 'frame'}")
+    assert not reading.ok
+    assert "its " in (reading.error or "")
+
+
 def test_records_of_a_wrong_form_are_named_and_the_rest_stays(ask: Callable[..., HostReading], tmp_path: Path) -> None:
     job = {"job": "../../j<script>", "batch": "b", "mode": "limited"}
     fine = {"job": job["job"], "trial": "t__1", "fingerprint": "f"}

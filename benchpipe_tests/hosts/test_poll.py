@@ -123,9 +123,9 @@ def test_rows_that_nothing_names_go_after_a_week_and_named_ones_stay(lab: Lab, p
     for digest in (usage.digest, attempt, orphan):
         os.utime(lab.requests_file(digest), (week_ago, week_ago))
     (lab.readings / "requests" / ".pruned").unlink(missing_ok=True)
-    assert store.prune_requests(lab) == 1
+    assert store.prune_requests(lab, datetime.now(UTC)) == 1
     assert [lab.requests_file(digest).exists() for digest in (usage.digest, attempt, orphan, fresh)] == [True, True, False, True]
-    assert store.prune_requests(lab) == 0
+    assert store.prune_requests(lab, datetime.now(UTC)) == 0
 
 
 def test_only_the_named_hosts_are_asked(lab: Lab, poll: Poll) -> None:
