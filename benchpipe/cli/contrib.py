@@ -9,7 +9,7 @@ from typing import Any
 
 import rich_click as click
 
-from benchpipe.cli.contrib_artifacts import dataset
+from benchpipe.cli.contrib_artifacts import dataset, mirror
 from benchpipe.cli.main import lab_of
 from benchpipe.errors import UsageError
 from benchpipe.lab import Lab
@@ -24,6 +24,7 @@ def command() -> None:
 
 
 command.add_command(dataset)
+command.add_command(mirror)
 
 
 @command.command()
@@ -185,15 +186,18 @@ def decide(
 def _check(lab: Lab, file: Path, artifacts: bool, roots: tuple[Path, ...]) -> Any:
     from benchpipe.contributions.checking import check_submission
     from benchpipe.contributions.platform_git import PlatformLook
+    from benchpipe.contributions.trajectories.known import replayed_of
     from benchpipe.registry.load import load_registry
 
     if not file.exists():
         raise UsageError(f"{file}: no such file")
+    benchmarks, today = load_registry(lab).benchmarks, datetime.now(UTC).date()
     return check_submission(
         file,
         lab,
-        load_registry(lab).benchmarks,
-        today=datetime.now(UTC).date(),
+        benchmarks,
+        today=today,
+        replayed=replayed_of(lab, benchmarks, file.absolute(), today),
         roots=roots,
         platform=PlatformLook(lab.root) if artifacts else None,
     )

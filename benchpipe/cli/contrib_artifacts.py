@@ -7,6 +7,7 @@ from pathlib import Path
 import rich_click as click
 
 from benchpipe.cli.main import lab_of
+from benchpipe.errors import LockHeld, UsageError
 
 
 @click.command()
@@ -34,3 +35,56 @@ def dataset(ctx: click.Context, path: Path, write_coverage: bool, leaks: bool, a
     report = checking.check_directory(path, lab, benchmarks, on_progress=lambda text: click.echo(text, err=True))
     click.echo(json.dumps(checking.as_json(report), indent=1, ensure_ascii=False) if as_json else checking.as_text(report))
     return 0 if report.verdict == "verified" else 1
+
+
+@click.command()
+@click.option("--submission", "files", multiple=True, type=click.Path(path_type=Path), help="Only this file; default: all.")
+@click.option("--dry-run", is_flag=True, help="Ask nobody, change nothing; say what would be done.")
+@click.option("--no-mirror", is_flag=True, help="Download, check and replay only.")
+@click.option("--folder", type=click.Path(path_type=Path), help="Mirror into this folder instead of the Hub dataset.")
+@click.option("--base", metavar="URL", help="The https address under which that folder is served.")
+@click.pass_context
+def mirror(
+    ctx: click.Context, files: tuple[Path, ...], dry_run: bool, no_mirror: bool, folder: Path | None, base: str | None
+) -> int:
+    """Linked trajectories: download, check, replay, mirror, and write both links into the merged file.
+
+    Goes on where it was left. Exit 1 if something was found wrong with an archive, a link or a mirror.
+
+    Example: benchpipe contrib mirror --submission contrib/results/deskwork/skill-search/rules.json --dry-run
+    """
+    from benchpipe.contributions.store import datasets, submission_files
+    from benchpipe.contributions.trajectories import mirroring
+    from benchpipe.contributions.trajectories.known import declared_of
+    from benchpipe.registry.load import load_registry
+
+    lab = lab_of(ctx)
+    registry = load_registry(lab)
+    if missing := [file for file in files if not file.is_file()]:
+        raise UsageError(f"{missing[0]}: no such file")
+    if (folder is None) != (base is None) or (base and not base.startswith("https://")):
+        raise UsageError("give --folder DIR together with --base https://…, the address under which DIR is served")
+    chosen = [file.absolute() for file in files] or [
+        file for dataset_ in datasets(lab, registry.benchmarks) for file in submission_files(lab, dataset_)
+    ]
+    today = mirroring.utc_now().date()
+    linked = [found for file in chosen if (found := declared_of(lab, registry.benchmarks, file, today))]
+    if dry_run:
+        for declared in linked:
+            click.echo(f"{declared.path}: {mirroring.planned(lab, declared) or 'nothing to do'}")
+        return 0
+    store = None if no_mirror or not linked else mirroring.mirror_of(registry.public.hub_dataset, folder, base)
+    wrong = 0
+    for declared in linked:
+        click.echo(f"{declared.path}: {mirroring.planned(lab, declared) or 'nothing to do'}", err=True)
+        try:
+            done = mirroring.advance_submission(lab, registry.benchmarks, declared, mirror=store, now=mirroring.utc_now)
+        except LockHeld as held:
+            click.echo(str(held), err=True)
+            continue
+        level = f", replayed at {done.replay_level}" if done.replay_level else ""
+        why = "".join(f"; {text}" for text in (done.fault, done.link) if text)
+        click.echo(f"{done.path}: {done.before} → {done.after}{level}{why}")
+        wrong += bool(why)
+    click.echo(f"{len(linked)} submission(s) with linked trajectories, {wrong} with something to look at", err=True)
+    return 1 if wrong else 0

@@ -19,7 +19,7 @@ from benchpipe.contributions.codes import CODES
 from benchpipe.contributions.contacts import contacts_of, without_contacts
 from benchpipe.contributions.decisions import Decisions, overdue, parse_decisions
 from benchpipe.contributions.door import document_findings, placed, unreadable
-from benchpipe.contributions.evidence import Evidence, RunEvidence, gather_runs, missing_per_task
+from benchpipe.contributions.evidence import Evidence, Replayed, RunEvidence, gather_runs, missing_per_task
 from benchpipe.contributions.findings import Finding
 from benchpipe.contributions.gate import config, publication, score, state, task_set, validity
 from benchpipe.contributions.gate.shown import evidence_of
@@ -77,12 +77,12 @@ def check_submission(
     reader: Reader | None = None,
     roots: tuple[Path, ...] = (),
     platform: PlatformLook | None = None,
-    replayed: tuple[bool, str] | None = None,
+    replayed: Replayed | None = None,
 ) -> Checked:
     """Every check on one submission file.
 
     `roots` are checkouts of the dataset repository; `platform` looks a commit up (`--artifacts`); `replayed` is what was
-    found out about the linked trajectories, (fine, fault). Never raises for what is in the file.
+    found out about the linked trajectories. Never raises for what is in the file.
     """
     reader = reader or Reader(lab)
     name = lab.relative(path.absolute())
@@ -115,8 +115,7 @@ def check_submission(
         decisions=first,
         runs=gather_runs(reader, path.absolute(), submission, roots),
         trajectories_overdue=overdue(decided, today),
-        replayed=replayed[0] if replayed else None,
-        replay_fault=replayed[1] if replayed else "",
+        replayed=replayed,
         commit_known=platform.known(submission.platform.commit) if platform else None,
         platform_at_commit=platform.content_sha(benchmark, submission.platform.commit) if platform else None,
     )
@@ -191,6 +190,7 @@ def _measured(evidence: Evidence, run: RunEvidence, contacts: set[str]) -> Measu
         pool=pool.id if pool else None,
         score=str(run.scores.mean if run.scores else Fraction(run.run.score)),
         by_task={without_contacts(task, contacts): str(score) for task, score in sorted(scores.items())},
+        replay_level=evidence.replayed.level if evidence.replayed else None,
     )
 
 

@@ -205,6 +205,13 @@ CODES = SUB | code_table(
         # --- trajectories (15)
         Code("TRJ-000", "trajectories", NOT_RUN, "the linked trajectories were not downloaded and replayed yet.", "Nothing to do."),
         Code("TRJ-001", "trajectories", FAIL, "{fault}", "Put the archive where it can be read."),
+        Code("TRJ-002", "trajectories", FAIL, "{fault}", "Declare size and sha256 of the archive that is at the link."),
+        Code("TRJ-003", "trajectories", FAIL, "{fault}", "Pack plain files with relative names, nothing else."),
+        Code("TRJ-004", "trajectories", FAIL, "{fault}", "One JSONL per task and trial (docs/experiments.md)."),
+        Code("TRJ-005", "trajectories", FAIL, "{fault}", "One JSON object per line, steps in their order."),
+        Code("TRJ-006", "trajectories", FAIL, "{fault}", "Send the trajectories of the run that was scored."),
+        Code("TRJ-007", "trajectories", WARN, "{fault}", "Nothing to do; the maintainers mirror it again."),
+        Code("TRJ-008", "trajectories", FAIL, "{fault}", "Pack a .tar.gz within the limits of docs/experiments.md."),
         # --- never published (18)
         Code("PUB-001", "schema", REFUSE, "runs[{n}] has a total score but no per-task record.", "Send the per-task file."),
         Code(

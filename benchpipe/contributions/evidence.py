@@ -6,7 +6,7 @@ Reads and parses; judges nothing beyond "can this be read". Nothing that is read
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchpipe.contributions import identity, run_record
 from benchpipe.contributions.codes import CODES
@@ -22,6 +22,15 @@ from benchpipe.contributions.strict_json import Refused
 from benchpipe.registry.records import Benchmark
 
 Doc = Mapping[str, Any]
+
+
+class Replayed(NamedTuple):
+    """What was found out about linked trajectories: fine at some level, or the code and the words of a fault."""
+
+    fine: bool
+    fault: str = ""
+    code: str = "TRJ-001"
+    level: str | None = None
 
 
 @dataclass(frozen=True)
@@ -58,10 +67,8 @@ class Evidence:
     runs: tuple[RunEvidence, ...]
     trajectories_overdue: str | None = None
     """Date on which trajectories were asked for, if the answer is overdue (PUB-004)."""
-    replayed: bool | None = None
-    """Whether the linked trajectories were downloaded and replayed: None = not yet (15)."""
-    replay_fault: str = ""
-    """Why they failed, if they did."""
+    replayed: Replayed | None = None
+    """What was found out about the linked trajectories: None = nothing yet (15)."""
     platform_at_commit: str | None = None
     """Content identity of the platform's files at the declared commit; None = not looked up."""
     commit_known: bool | None = None

@@ -6,7 +6,7 @@ was looked for in vain; a file whose stamp differs is hashed, and only different
 
 import contextlib
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import date
 from functools import cache
 from pathlib import Path
@@ -15,7 +15,9 @@ import msgspec
 
 from benchpipe.contributions.checking import Checked, check_submission
 from benchpipe.contributions.decisions import Decisions, due, parse_decisions
+from benchpipe.contributions.evidence import Replayed
 from benchpipe.contributions.reading import Reader, Stamp, stamp
+from benchpipe.contributions.trajectories.known import replayed_of
 from benchpipe.errors import UsageError
 from benchpipe.files import sha256, write_bytes
 from benchpipe.lab import Lab
@@ -23,10 +25,6 @@ from benchpipe.publish.find import Finder
 from benchpipe.publish.redact import redact
 from benchpipe.publish.rules import built_in_rules
 from benchpipe.registry.records import Benchmark
-
-Replayed = tuple[bool, str]
-ReplayOf = Callable[[str], Replayed | None]
-"""Submission path → what was found out about its trajectories (fine, fault), None = nothing yet."""
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
@@ -75,9 +73,7 @@ def read_decisions(lab: Lab, dataset: str) -> Decisions:
     return parse_decisions(Reader(lab).read_if_there(file), lab.relative(file))
 
 
-def check_dataset(
-    lab: Lab, dataset: str, benchmarks: Mapping[str, Benchmark], *, today: date, replay_of: ReplayOf = lambda path: None
-) -> Dataset:
+def check_dataset(lab: Lab, dataset: str, benchmarks: Mapping[str, Benchmark], *, today: date) -> Dataset:
     """The gate on every submission of a dataset; unchanged ones come from memory."""
     try:
         decisions = read_decisions(lab, dataset)
@@ -89,7 +85,7 @@ def check_dataset(
     entries: dict[str, Entry] = {}
     n_checked = 0
     for path in submission_files(lab, dataset):
-        name, replayed = lab.relative(path), replay_of(lab.relative(path))
+        name, replayed = lab.relative(path), replayed_of(lab, benchmarks, path, today)
         known = memory.entries.get(name)
         entry = _still_true(lab, known, replayed, today) if known else None
         if entry is None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchpipe.contributions.codes import CHECKS, CODES
+from benchpipe.contributions.evidence import Replayed
 from benchpipe.contributions.findings import FAIL, REFUSE
 from benchpipe.contributions.platform_git import PlatformLook
 from benchpipe_tests.contributions.conftest import Contribute, Contribution
@@ -46,9 +47,10 @@ def test_an_honest_submission_is_verified(honesty: Honesty, contribute: Contribu
 def test_every_code_of_the_gate_is_reached_by_a_forgery_or_a_test_of_its_own() -> None:
     elsewhere = {
         "SUB-018", "SUB-019", "SUB-025", "SET-008", "SET-010", "SCO-006", "PLT-003", "PLT-005", "CFG-011", "REF-001", "REF-002",
-        "REF-003", "TRJ-001", "PUB-003", "PUB-004", "DUP-001", "DUP-002", "INTAKE-001", "INTAKE-002",
+        "REF-003", "PUB-003", "PUB-004", "DUP-001", "DUP-002", "INTAKE-001", "INTAKE-002",
     }  # fmt: skip
-    assert set(CODES) - {forgery.code for forgery in FORGERIES} == elsewhere
+    here = {code for code in CODES if not code.startswith("TRJ-")}
+    assert here - {forgery.code for forgery in FORGERIES} == elsewhere
 
 
 def test_the_example_of_the_page_does_not_pass_and_says_why(shared: Path, honest: Contribution) -> None:
@@ -123,8 +125,8 @@ def test_trajectories_that_were_asked_for_have_thirty_days(honest: Contribution)
 def test_replayed_trajectories_pass_and_failed_ones_say_why(honest: Contribution) -> None:
     block = {"location": "https://example.org/t.tar.gz", "format": "one JSONL per task", "bytes": 10, "sha256": "0" * 64}
     honest.edit(lambda doc: doc.update(trajectories=block))
-    assert honest.check(replayed=(True, "")).report.verdict == "verified"
-    report = honest.check(replayed=(False, "replay of backwards_1 gives 0, per-task file says 1.")).report
+    assert honest.check(replayed=Replayed(fine=True, level="L1")).report.verdict == "verified"
+    report = honest.check(replayed=Replayed(fine=False, fault="replay of backwards_1 gives 0, per-task file says 1.")).report
     assert report.verdict == "unverified"
     assert [f.message for f in report.findings] == ["replay of backwards_1 gives 0, per-task file says 1."]
 

@@ -26,5 +26,5 @@ def file_findings(evidence: Evidence) -> Iterator[Finding]:
             yield CODES["PUB-004"].finding("/trajectories", asked=evidence.trajectories_overdue)
     elif evidence.replayed is None:
         yield CODES["TRJ-000"].finding("/trajectories")
-    elif not evidence.replayed:
-        yield CODES["TRJ-001"].finding("/trajectories", fault=evidence.replay_fault)
+    elif not evidence.replayed.fine:
+        yield CODES[evidence.replayed.code].finding("/trajectories", fault=evidence.replayed.fault)
