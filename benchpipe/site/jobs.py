@@ -7,12 +7,18 @@ are removed. The manifest is a speed-up only: without it everything is rendered,
 import contextlib
 import hashlib
 import json
+import os
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 from benchpipe.errors import UsageError
 from benchpipe.files import write_bytes, write_json
+
+WRITERS: Final = 8
 
 
 @dataclass(frozen=True)
@@ -63,14 +69,13 @@ def run_jobs(jobs: Iterable[Job], out: Path, manifest_file: Path, always: str) -
     """
     known = _known(manifest_file, out)
     result, now = BuildResult(), dict[str, str]()
-    for job in jobs:
-        file = out / job.path
-        now[job.path] = digest = digest_of(always, *job.inputs)
-        if known.get(job.path) == digest and file.is_file():
-            continue
-        result.rendered += 1
-        if write_bytes(file, job.make()):
-            result.written.append(job.path)
+    with _Writers(out, result) as writers:
+        for job in jobs:
+            now[job.path] = digest = digest_of(always, *job.inputs)
+            if known.get(job.path) == digest and os.path.isfile(out / job.path):
+                continue
+            result.rendered += 1
+            writers.write(job.path, job.make())
     result.files = len(now)
     for path in sorted(known.keys() - now.keys()):
         if _remove(out, path):
@@ -78,6 +83,36 @@ def run_jobs(jobs: Iterable[Job], out: Path, manifest_file: Path, always: str) -
     if now != known:
         write_json(manifest_file, now)
     return result
+
+
+class _Writers:
+    """Writes files in the background, a few at a time: each waits for its disk, which a build of thousands can't afford."""
+
+    def __init__(self, out: Path, result: BuildResult) -> None:
+        self._out, self._result = out, result
+        self._threads = ThreadPoolExecutor(WRITERS)
+        self._pending: deque[tuple[str, Future[bool]]] = deque()
+
+    def __enter__(self) -> "_Writers":
+        return self
+
+    def write(self, path: str, data: bytes) -> None:
+        """Write one file soon. Waits when too many are under way; raises what an earlier one raised."""
+        self._pending.append((path, self._threads.submit(write_bytes, self._out / path, data)))
+        if len(self._pending) > 4 * WRITERS:
+            self._settle()
+
+    def _settle(self) -> None:
+        path, written = self._pending.popleft()
+        if written.result():
+            self._result.written.append(path)
+
+    def __exit__(self, *error: object) -> None:
+        try:
+            while self._pending:
+                self._settle()
+        finally:
+            self._threads.shutdown(cancel_futures=True)
 
 
 def _known(manifest_file: Path, out: Path) -> Mapping[str, str]:
