@@ -76,7 +76,7 @@ def former_id_claimed_twice(workspace: Workspace) -> Iterator[Spot]:
 
 def _former_ids(registry: Registry) -> Iterator[tuple[Agent, Place, str]]:
     for agent in registry.agents.values():
-        for n, old in enumerate(agent.raw.get("formerly") or ()):
+        for n, old in enumerate(agent.raw["formerly"] if agent.formerly else ()):
             if old in agent.formerly:
                 yield agent, _at(agent, f"formerly.{n}"), old
 

@@ -13,6 +13,12 @@ def _place(plan: Plan, path: str, bench_run: BenchRun | None = None) -> Place:
     return Place((bench_run or plan).place.file, plan.lines.get(path, 1))
 
 
+def _place_of_wide(plan: Plan, bench_run: BenchRun, key: str) -> Place:
+    """Where a value stands that a run may set for itself and otherwise has from its benchmark."""
+    own = f"runs.{bench_run.run}.{key}"
+    return _place(plan, own, bench_run) if own in plan.lines else _place(plan, key)
+
+
 def _bench_runs(registry: Registry) -> Iterator[tuple[Plan, BenchRun, Benchmark]]:
     for plan in registry.plans.values():
         for bench_run in plan.runs.values():
@@ -38,6 +44,30 @@ def default_hidden(workspace: Workspace) -> Iterator[Spot]:
         if default and default.hidden:
             message = f"the default run {default.run} is hidden: make another run the default, or show it"
             yield _place(plan, f"runs.{default.run}.hidden", default), message
+
+
+def task_directories_collide(workspace: Workspace) -> Iterator[Spot]:
+    """A template without the task gives every task the same directory, so all trials would count for one of them."""
+    spots = {}
+    for plan, bench_run, _ in _bench_runs(workspace.registry):
+        first: dict[str, str] = {}
+        for task in bench_run.tasks:
+            directory = bench_run.task_directory(task)
+            other = first.setdefault(directory, task)
+            if other != task:
+                message = f"`task_dir` gives {other} and {task} one directory, {directory}: put {{task}} or {{task_dashed}} in it"
+                spots[_place_of_wide(plan, bench_run, "task_dir")] = message
+                break
+    yield from spots.items()
+
+
+def mode_of_no_agent(workspace: Workspace) -> Iterator[Spot]:
+    for plan, bench_run, _ in _bench_runs(workspace.registry):
+        agent = workspace.registry.agents.get(bench_run.run)
+        for mode in bench_run.modes:
+            if agent and agent.raw and mode not in agent.modes:
+                message = f"`modes` names {mode}, but {bench_run.run} has {_some(agent.modes)}: correct it, or add it to the agent"
+                yield _place(plan, f"runs.{bench_run.run}.modes", bench_run), message
 
 
 def run_not_registered(workspace: Workspace) -> Iterator[Spot]:
@@ -127,10 +157,8 @@ def per_family_not_a_metric(workspace: Workspace) -> Iterator[Spot]:
     for plan, bench_run, _ in _bench_runs(workspace.registry):
         family = bench_run.per_family
         if family and family.key not in {metric.key for metric in bench_run.metrics}:
-            own = f"runs.{bench_run.run}.per_family"
-            path = own if own in plan.lines else "per_family"
             message = f"`per_family` uses {family.key}, which no entry of `metrics` has: declare it as a metric"
-            spots[_place(plan, path, bench_run if path == own else None)] = message
+            spots[_place_of_wide(plan, bench_run, "per_family")] = message
     yield from spots.items()
 
 

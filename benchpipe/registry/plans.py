@@ -46,8 +46,10 @@ def _plan(benchmark: str, main: Fields, extra: Fields, agents: Mapping[str, Agen
     """`main` is the committed file, `extra` the local overlay; either may be empty."""
     wide = _wide(main, BenchRun(benchmark=benchmark, run="", place=main.place(), batch=""))
     runs = _bench_runs(main, wide, agents)
+    committed = _specs(main)
     for run, bench_run in _bench_runs(extra, wide, agents).items():
-        runs.setdefault(run, msgspec.structs.replace(bench_run, local=True))
+        if run not in committed:
+            runs[run] = msgspec.structs.replace(bench_run, local=True)
     asked = main.text("default", "plan-default")
     shown = [run for run, bench_run in runs.items() if not bench_run.hidden]
     default = asked if asked in shown else next(iter(shown), None)
@@ -57,7 +59,7 @@ def _plan(benchmark: str, main: Fields, extra: Fields, agents: Mapping[str, Agen
         default=default,
         runs={run: runs[run] for run in sorted(runs, key=lambda run: run != default)},
         raw=main.data,
-        specs={**_specs(extra), **_specs(main)},
+        specs={**_specs(extra), **committed},
         lines={**extra.lines, **main.lines},
     )
 
@@ -96,7 +98,7 @@ def _wide(fields: Fields, base: BenchRun) -> BenchRun:
 def _bench_run(spec: Fields, base: BenchRun) -> BenchRun | None:
     batch = spec.text("batch", "run-batch")
     if batch is None:
-        if "batch" not in spec:
+        if not str(spec.data.get("batch") or "").strip():
             spec.problem(None, f"{base.run} has no `batch`: name the batch that was launched", "run-batch")
         return None
     later = spec.texts("rerun_batches") or ()

@@ -384,6 +384,14 @@ def test_the_local_overlay_adds_runs_and_changes_none(load: Load) -> None:
     assert plan.runs["mine"].place == Place("state/runs/b.local.yml", 4)
 
 
+def test_the_local_overlay_does_not_mend_a_run_of_the_committed_file(load: Load) -> None:
+    """Two owners' halves of one run would be nobody's: the committed one's fault is said, the other is ignored."""
+    files = {**BENCH, "state/runs/b.yml": "runs: {r: {tasks: [one]}}", "state/runs/b.local.yml": "runs: {r: {batch: m}}"}
+    registry = load(files, faulty=True)
+    assert registry.plans["b"].runs == {}
+    assert [(problem.rule, problem.place.file) for problem in registry.problems] == [("run-batch", "state/runs/b.yml")]
+
+
 def test_the_local_overlay_may_stand_alone(load: Load) -> None:
     plan = load({**BENCH, "state/runs/b.local.yml": "runs: {mine: {batch: m}}"}).plans["b"]
     assert (plan.default, plan.runs["mine"].local) == ("mine", True)
