@@ -81,7 +81,7 @@ def run_jobs(jobs: Iterable[Job], out: Path, manifest_file: Path, always: str) -
         if _remove(out, path):
             result.removed.append(path)
     if now != known:
-        write_json(manifest_file, now)
+        _remember(manifest_file, out, now)
     return result
 
 
@@ -118,16 +118,24 @@ class _Writers:
 def _known(manifest_file: Path, out: Path) -> Mapping[str, str]:
     """Path → digest of the last build into `out`; for a site whose manifest is lost, its files with no digest."""
     try:
-        known = json.loads(manifest_file.read_bytes())
-        if isinstance(known, dict):
-            return known
-    except (OSError, ValueError):
+        return dict(json.loads(manifest_file.read_bytes())["files"])
+    except (OSError, ValueError, KeyError, TypeError):
         pass
     if not out.is_dir() or not any(out.iterdir()):
         return {}
     if not (out / "runs" / "overview" / "index.html").is_file():
         raise UsageError(f"{out}: holds something that is no site of ours; give --out an empty or a new folder")
     return {file.relative_to(out).as_posix(): "" for file in out.rglob("*") if file.is_file()}
+
+
+def _remember(manifest_file: Path, out: Path, now: Mapping[str, str]) -> None:
+    """Write the manifest, and forget those of folders that are gone. Where it can't be written the next build is slower."""
+    with contextlib.suppress(UsageError, OSError):
+        write_json(manifest_file, {"out": str(out), "files": now})
+    for other in manifest_file.parent.glob("*.json"):
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+            if not Path(json.loads(other.read_bytes())["out"]).is_dir():
+                other.unlink()
 
 
 def _remove(out: Path, path: str) -> bool:

@@ -1,5 +1,6 @@
 """A build writes what changed, removes what is gone, and never touches a folder that is no site."""
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -83,3 +84,30 @@ def test_files_that_others_put_into_a_site_stay(build: Callable[..., object], tm
 def test_a_digest_knows_where_its_parts_end() -> None:
     assert digest_of("ab", "c") != digest_of("a", "bc")
     assert digest_of("\ud800") != digest_of("")
+
+
+def test_manifests_of_folders_that_are_gone_are_forgotten(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        run_jobs([HOME], tmp_path / name, tmp_path / "manifests" / f"{name}.json", "code")
+        shutil.rmtree(tmp_path / name)
+    run_jobs([HOME], tmp_path / "three", tmp_path / "manifests" / "three.json", "code")
+    assert [file.name for file in (tmp_path / "manifests").iterdir()] == ["three.json"]
+
+
+def test_a_manifest_that_cannot_be_written_is_no_fault(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no folder")
+    result = run_jobs([HOME], tmp_path / "out", tmp_path / "file" / "manifest.json", "code")
+    assert result.written == [HOME.path]
+
+
+def test_a_site_that_cannot_be_written_is_said_and_leaves_no_half_file(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    many = [job(f"page-{i}.html", "x" * 1000) for i in range(100)]
+
+    def broken() -> bytes:
+        raise UsageError("the disk is full")
+
+    with pytest.raises(UsageError, match="full"):
+        run_jobs([*many, Job("last.html", ("1",), broken)], tmp_path / "out", tmp_path / "manifest.json", "code")
+    assert {file.read_text() for file in (tmp_path / "out").iterdir()} == {"x" * 1000}
+    assert not (tmp_path / "manifest.json").exists()
