@@ -1,6 +1,6 @@
 """Fixtures that every room's tests share."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -10,6 +10,14 @@ from benchpipe.lab import Lab
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 SHARED = REPOSITORY.parent / "shared"
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _probe_cache_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Probes of this machine keep their offsets in a temporary folder, not in the home of whoever runs the tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
 
 
 @pytest.fixture
@@ -22,7 +30,7 @@ def shared() -> Path:
 
 @pytest.fixture
 def lab(tmp_path: Path) -> Lab:
-    """A fresh lab with the shipped registry and the shipped genuine jobs on four local hosts; nothing collected yet."""
+    """A fresh lab with the shipped registry and the shipped genuine jobs on local hosts; nothing collected yet."""
     return demo.make_lab(tmp_path / "lab")
 
 

@@ -15,7 +15,7 @@ from benchpipe.cli.main import lab_of
 from benchpipe.errors import UsageError
 from benchpipe.files import json_bytes, lock
 from benchpipe.registry.load import load_registry
-from benchpipe.registry.records import Registry
+from benchpipe.registry.records import Benchmark, Place, Registry
 
 
 @click.command()
@@ -65,14 +65,21 @@ def _guard(workspace: Workspace) -> list[Finding]:
 
 
 def _contributions(workspace: Workspace) -> Iterable[Finding]:
-    """The gate's findings on every submission; only a refused one is an error, since an unverified one may be shown."""
+    """The gate's findings on submissions that are refused (errors) or that wait for a decision (warnings).
+
+    What is shown, verified or unverified, says its findings on its own page.
+    """
+    from benchpipe.contributions.rows import results_of
     from benchpipe.contributions.store import check_dataset, datasets
 
     lab, benchmarks = workspace.lab, workspace.registry.benchmarks
-    for dataset in datasets(lab, [name for name, benchmark in benchmarks.items() if benchmark.pools]):
-        for checked in check_dataset(lab, dataset, benchmarks, today=datetime.now(UTC).date()).checked:
+    for name in datasets(lab, [name for name, benchmark in benchmarks.items() if benchmark.pools]):
+        dataset = check_dataset(lab, name, benchmarks, today=datetime.now(UTC).date())
+        benchmark = benchmarks.get(name) or Benchmark(id=name, name=name, place=Place(name))
+        waiting = {one.path for one in results_of(dataset, benchmark).open}
+        for checked in dataset.checked:
             refused = checked.report.verdict == "refused"
-            for said in checked.report.findings:
+            for said in checked.report.findings if refused or checked.path in waiting else ():
                 message = f"{said.message} {said.hint}".strip()
                 yield Finding(said.code, said.severity if refused else "warning", said.file, said.line, message)
 

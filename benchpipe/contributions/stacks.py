@@ -1,6 +1,7 @@
 """What may be compared with what, and which H0 a row is held against (contributions 13). Pure."""
 
 import math
+import statistics
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -8,6 +9,7 @@ from fractions import Fraction
 from statistics import NormalDist
 
 from benchpipe.contributions.gate.config import normal
+from benchpipe.usage.totals import wilson
 
 Z95 = NormalDist().inv_cdf(0.975)
 
@@ -121,11 +123,9 @@ def interval(by_task: Mapping[str, Fraction]) -> tuple[float, float] | None:
     n = len(by_task)
     if n < 2:
         return None
-    mean = float(sum(by_task.values(), Fraction(0)) / n)
     if all(score in (0, 1) for score in by_task.values()):
-        middle = mean + Z95**2 / (2 * n)
-        spread = Z95 * math.sqrt(mean * (1 - mean) / n + Z95**2 / (4 * n * n))
-        return max(0.0, (middle - spread) / (1 + Z95**2 / n)), min(1.0, (middle + spread) / (1 + Z95**2 / n))
-    variance = sum((float(score) - mean) ** 2 for score in by_task.values()) / (n - 1)
-    half = Z95 * math.sqrt(variance / n)
+        rate = wilson(sum(score == 1 for score in by_task.values()), n)
+        return (rate.low, rate.high) if rate else None
+    scores = [float(score) for score in by_task.values()]
+    mean, half = statistics.fmean(scores), Z95 * statistics.stdev(scores) / math.sqrt(n)
     return max(0.0, mean - half), min(1.0, mean + half)

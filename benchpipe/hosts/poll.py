@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from datetime import datetime
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -32,7 +33,7 @@ from benchpipe.hosts.answers import (
 from benchpipe.hosts.frames import BadAnswer, answered, unframe
 from benchpipe.hosts.pool import Pool
 from benchpipe.hosts.reading import HostReading, TrialReading, Usage
-from benchpipe.hosts.transport import ConnectionLost, HostError, Output
+from benchpipe.hosts.transport import ConnectionLost, HostError, Output, TooSlow
 from benchpipe.lab import Lab
 from benchpipe.probe import program
 from benchpipe.registry.records import Host, Registry
@@ -57,6 +58,16 @@ class PollResult(msgspec.Struct, frozen=True):
     """Hosts whose jobs differ from what was stored, or that went away or came back."""
     resting: list[str] = []
     """Hosts that failed lately and were left alone this time."""
+    slow: list[str] = []
+    """Hosts that were reached and did not answer within the time they had: more time may help."""
+
+
+class Polled(NamedTuple):
+    """One host's new reading, and how the asking went."""
+
+    reading: HostReading
+    seconds: float
+    slow: bool = False
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -92,7 +103,9 @@ def poll_hosts(
         asked = sorted((host for host in wanted if host.name not in resting), key=lambda host: pool.doubtful(host.name))
         before = store.load_readings(lab, registry)
         readings = dict(before)
-        for reading, seconds in _ask_all(lab, registry, asked, before, pool):
+        slow = []
+        for reading, seconds, late in _ask_all(lab, registry, asked, before, pool):
+            slow += [reading.host] if late else []
             readings[reading.host] = reading
             if _worth_writing(before.get(reading.host), reading):
                 store.save_reading(lab, reading)
@@ -101,17 +114,15 @@ def poll_hosts(
         changed = sorted(name for name, reading in readings.items() if _state(reading) != _state(before.get(name)))
         if changed:
             store.prune_requests(lab, now)
-        return PollResult(readings, changed, resting)
+        return PollResult(readings, changed, resting, sorted(slow))
 
 
 def _state(reading: HostReading | None) -> object:
     return reading and (reading.digest, reading.ok)
 
 
-def _ask_all(
-    lab: Lab, registry: Registry, hosts: list[Host], before: dict[str, HostReading], pool: Pool
-) -> Iterator[tuple[HostReading, float]]:
-    """Yield `(reading, seconds)` per host in the order of arrival. Whatever ends the loop ends the remote programs too."""
+def _ask_all(lab: Lab, registry: Registry, hosts: list[Host], before: dict[str, HostReading], pool: Pool) -> Iterator[Polled]:
+    """Each host's outcome in the order of arrival. Whatever ends the loop ends the remote programs too."""
     with ThreadPoolExecutor(max_workers=max(1, min(MAX_THREADS, len(hosts)))) as threads:
         try:
             tasks = [threads.submit(_poll_host, lab, registry, host, before.get(host.name), pool) for host in hosts]
@@ -123,7 +134,7 @@ def _ask_all(
             raise
 
 
-def _poll_host(lab: Lab, registry: Registry, host: Host, last: HostReading | None, pool: Pool) -> tuple[HostReading, float]:
+def _poll_host(lab: Lab, registry: Registry, host: Host, last: HostReading | None, pool: Pool) -> Polled:
     """The new reading of one host, never an exception but for a lab that can't be written."""
     started = time.monotonic()
     try:
@@ -136,7 +147,8 @@ def _poll_host(lab: Lab, registry: Registry, host: Host, last: HostReading | Non
         pool.drop(host)
         last = last or HostReading(host=host.name, ok=False, digest=jobs_digest((), ()))
         reading = msgspec.structs.replace(last, ok=False, error=str(error)[:MAX_ERROR], asked=True)
-    return reading, time.monotonic() - started
+        return Polled(reading, time.monotonic() - started, slow=isinstance(error, TooSlow))
+    return Polled(reading, time.monotonic() - started)
 
 
 def ask_host(lab: Lab, host: Host, batches: dict[str, list[str]], known: dict[str, str], pool: Pool) -> Asked:

@@ -27,6 +27,10 @@ class ConnectionLost(HostError):
     """The connection broke before the program had ended; a new one may work."""
 
 
+class TooSlow(HostError):
+    """The host answers, but not within the time it was given."""
+
+
 @dataclass(frozen=True)
 class Limits:
     """Wall-clock limits in seconds."""
@@ -76,7 +80,7 @@ class Stop:
         if self._cancelled.is_set():
             raise HostError("cancelled")
         if time.monotonic() > self._deadline:
-            raise HostError(f"no answer within {self._seconds:.0f} s; the program there was ended")
+            raise TooSlow(f"no answer within {self._seconds:.0f} s; the program there was ended")
 
 
 Until = Callable[[Output], bool]

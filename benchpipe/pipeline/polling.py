@@ -12,7 +12,6 @@ import dagster as dg
 from benchpipe.hosts.poll import PollResult
 from benchpipe.hosts.reading import HostReading
 
-TOO_SLOW = "no answer within"
 HOST_TRIALS = dg.AssetKey("host_trials")
 
 
@@ -74,8 +73,3 @@ def summary(result: PollResult) -> str:
     line = f"{len(asked) - len(down)} of {len(asked)} hosts answered"
     line += f"; changed: {', '.join(result.changed)}" if result.changed else "; nothing changed"
     return line + (f"; down: {', '.join(down)}" if down else "")
-
-
-def too_slow(result: PollResult) -> list[str]:
-    """Hosts that answered too late for the time a tick has (not ones that can't be reached)."""
-    return sorted(name for name, reading in result.readings.items() if not reading.ok and TOO_SLOW in (reading.error or ""))

@@ -10,7 +10,7 @@ from benchpipe.hosts.pool import Pool
 from benchpipe.pipeline import jobs
 from benchpipe.pipeline.instance import bury_dead_runs
 from benchpipe.pipeline.partitions import register, wanted
-from benchpipe.pipeline.polling import report_poll, summary, too_slow
+from benchpipe.pipeline.polling import report_poll, summary
 from benchpipe.pipeline.reconcile import (
     Due,
     benchmarks_due,
@@ -47,7 +47,7 @@ def host_poll_sensor(context: dg.SensorEvaluationContext, scene: SceneResource) 
         except BenchpipeError as error:
             return dg.SkipReason(str(error))
     report_poll(context.instance, result)
-    slow = [Due("poll_hosts", host, ("host_trials",), f"slow {result.readings[host].digest}") for host in too_slow(result)]
+    slow = [Due("poll_hosts", host, ("host_trials",), f"slow {result.readings[host].digest}") for host in result.slow]
     requests = [_request(due) for due in slow if may_start(context.instance, due)]
     return dg.SensorResult(run_requests=requests) if requests else dg.SkipReason(summary(result))
 

@@ -30,18 +30,21 @@ def cache_path(environment: Mapping[str, str]) -> str:
 class Cursors:
     """`get(key) -> bytes | None` and `put(key, value)`, kept from poll to poll. Opens nothing before its first use.
 
+    `version` is that of the program: what another one counted is not there for this one, since it may count otherwise.
+
     Every `put` is a transaction of its own: a probe that is killed keeps what it had, two collectors keep both.
     """
 
-    def __init__(self, path: str, now: float) -> None:
+    def __init__(self, path: str, version: str, now: float) -> None:
         self.path = path
+        self.version = version
         self.now = int(now)
         self.failed = False
         self.database: Optional[sqlite3.Connection] = None
 
     def get(self, key: str) -> Optional[bytes]:
         """The value put last under `key`, None if there is none that is whole."""
-        row = self._run("SELECT value FROM cursors WHERE key = ?", (key,))
+        row = self._run("SELECT value FROM cursors WHERE key = ?", (self._stored(key),))
         if not row or not isinstance(row[0], bytes):
             return None
         value = bytes(row[0][32:])
@@ -50,7 +53,7 @@ class Cursors:
     def put(self, key: str, value: bytes) -> None:
         """Keep `value` under `key`; silently not, where that is impossible."""
         stored = hashlib.sha256(value).digest() + value
-        self._run("INSERT OR REPLACE INTO cursors (key, used, value) VALUES (?, ?, ?)", (key, self.now, stored))
+        self._run("INSERT OR REPLACE INTO cursors (key, used, value) VALUES (?, ?, ?)", (self._stored(key), self.now, stored))
 
     def close(self) -> None:
         """Drop what nobody used for KEEP_DAYS, and the longest unused above MAX_BYTES."""
@@ -71,6 +74,9 @@ class Cursors:
             return os.stat(self.path).st_size
         except OSError:
             return 0
+
+    def _stored(self, key: str) -> str:
+        return "%s:%s" % (self.version, key)
 
     def _run(self, statement: str, values: tuple) -> Optional[tuple]:
         if self.failed:
@@ -101,6 +107,6 @@ class Cursors:
         return database
 
 
-def open_cursors(environment: Mapping[str, str]) -> Cursors:
-    """The cursors of this login."""
-    return Cursors(cache_path(environment), time.time())
+def open_cursors(environment: Mapping[str, str], version: str) -> Cursors:
+    """The cursors of this login, for this version of the program."""
+    return Cursors(cache_path(environment), version, time.time())

@@ -90,16 +90,16 @@ def answer_to(request: Dict[str, Any], proc: str = "/proc") -> Dict[str, Any]:
     if not changed:
         return {}
     answer = {"changed": sorted(changed), "seen": listing.seen(), "strangers": listing.strangers}
-    answer.update(_details(listing, changed))
+    answer.update(_details(listing, changed, salt))
     return answer
 
 
-def _details(listing: Listing, changed: set[str]) -> Dict[str, Any]:
+def _details(listing: Listing, changed: set[str], salt: str) -> Dict[str, Any]:
     """Every job and trial of the changed buckets. The modules that read files are loaded only here."""
     from benchpipe.probe.cache import open_cursors
     from benchpipe.probe.harbor import read_job, read_scans
 
-    cursors = open_cursors(os.environ)
+    cursors = open_cursors(os.environ, salt)
     scans: Dict[str, Dict[str, int]] = {}
     jobs, trials = [], []
     for job in listing.jobs:

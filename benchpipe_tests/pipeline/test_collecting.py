@@ -6,6 +6,7 @@ import shutil
 from typing import Any
 
 import dagster as dg
+import pytest
 from dagster._core.test_utils import create_run_for_test
 
 from benchpipe.definitions import defs
@@ -198,3 +199,14 @@ def test_what_was_asked_for_is_not_asked_for_again_while_it_is_under_way(collect
         again, reason = tick(instance, reconcile_sensor)
         assert again == []
         assert reason.startswith("under way")
+
+
+def test_a_host_that_needs_longer_than_a_tick_gets_a_run_of_its_own(collected: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    slow = collected.root / "slow"
+    slow.write_text("#!/bin/sh\nexec sleep 60\n")
+    slow.chmod(0o755)
+    (collected.runs / "hosts.demo.local.yml").write_text(f"gpu1: {{jobs: jobs/gpu1, python: {slow}}}\n")
+    monkeypatch.setattr("benchpipe.pipeline.sensors.TICK_S", 1.0)
+    with open_instance(collected) as instance:
+        requests, _ = tick(instance, host_poll_sensor)
+    assert [(request.job_name, request.partition_key) for request in requests] == [("poll_hosts", "gpu1")]
