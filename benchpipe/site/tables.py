@@ -6,10 +6,8 @@
 
 import csv
 import io
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from decimal import Decimal
 from typing import Any, ClassVar, Final
 
 from benchpipe.lab import Lab
@@ -207,41 +205,52 @@ def csv_of(parquet: bytes) -> bytes:
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    for header, rows in _batches(parquet):
-        if header:
-            writer.writerow(header)
-        writer.writerows([_csv_value(value) for value in row.values()] for row in rows)
+    for first, names, columns in _batches(parquet):
+        if first:
+            writer.writerow(names)
+        writer.writerows(zip(*(_csv_column(column) for column in columns), strict=True))
     return text.getvalue().encode()
 
 
-def _csv_value(value: Any) -> Any:
-    plain = _plain(value)
-    if plain is None:
-        return ""
-    if isinstance(plain, bool):
-        return str(plain).lower()
-    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r") else plain
+def _csv_column(values: list[Any]) -> list[Any]:
+    if any(isinstance(value, bool) for value in values):
+        return [None if value is None else str(value).lower() for value in values]
+    return [f"'{value}" if isinstance(value, str) and value[:1] in FORMULA else value for value in values]
+
+
+FORMULA: Final = frozenset("=+-@\t\r")
 
 
 def json_of(parquet: bytes) -> bytes:
     """The table as one array of objects, one row a line; money is a decimal string, null is unknown."""
     import orjson
 
-    lines = [orjson.dumps({key: _plain(value) for key, value in row.items()}) for _, rows in _batches(parquet) for row in rows]
+    lines = [
+        orjson.dumps(dict(zip(names, row, strict=True)))
+        for _, names, columns in _batches(parquet)
+        for row in zip(*columns, strict=True)
+    ]
     return b"[\n" + b",\n".join(lines) + b"\n]\n"
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, Decimal):
-        return format(value, "f")
-    return value.isoformat().replace("+00:00", "Z") if isinstance(value, datetime) else value
-
-
-def _batches(parquet: bytes) -> Iterator[tuple[list[str], list[Mapping[str, Any]]]]:
-    """Column names (once) and rows, not all at a time."""
+def _batches(parquet: bytes) -> Iterator[tuple[bool, list[str], list[list[Any]]]]:
+    """Whether it is the first, column names, and columns of plain values; a table without rows is one empty batch."""
+    import pyarrow
     import pyarrow.parquet
 
     file = pyarrow.parquet.ParquetFile(io.BytesIO(parquet))
-    yield file.schema_arrow.names, []
+    names, first = file.schema_arrow.names, True
     for batch in file.iter_batches(batch_size=ROWS_AT_ONCE):
-        yield [], batch.to_pylist()
+        yield first, names, [_plain_column(pyarrow, column) for column in batch.columns]
+        first = False
+    if first:
+        yield True, names, [[] for _ in names]
+
+
+def _plain_column(pyarrow: Any, column: Any) -> list[Any]:
+    """Values that JSON knows; money and times become texts here, a column at a time, since requests may be millions."""
+    if pyarrow.types.is_decimal(column.type):
+        return column.cast(pyarrow.string()).to_pylist()
+    if pyarrow.types.is_timestamp(column.type):
+        return [None if text is None else text.replace(" ", "T") for text in column.cast(pyarrow.string()).to_pylist()]
+    return column.to_pylist()
