@@ -250,7 +250,7 @@ def _batches(parquet: bytes) -> Iterator[tuple[bool, list[str], list[list[Any]]]
 def _plain_column(pyarrow: Any, column: Any) -> list[Any]:
     """Values that JSON knows; money and times become texts here, a column at a time, since requests may be millions."""
     if pyarrow.types.is_decimal(column.type):
-        return column.cast(pyarrow.string()).to_pylist()
+        return [None if usd is None else format(usd, "f") for usd in column.to_pylist()]
     if pyarrow.types.is_timestamp(column.type):
         return [None if text is None else text.replace(" ", "T") for text in column.cast(pyarrow.string()).to_pylist()]
     return column.to_pylist()
