@@ -13,7 +13,10 @@ from typing import Any
 
 from benchpipe.errors import LockHeld, UsageError
 
-_NOT_WRITABLE = {errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOSPC, errno.EDQUOT}
+_NOT_WRITABLE = {
+    errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOSPC, errno.EDQUOT, errno.EISDIR, errno.ENOTDIR, errno.EEXIST,
+}  # fmt: skip
+"""What a person can mend; the last three: something else is in the way."""
 
 
 def sha256(data: bytes) -> str:
@@ -26,6 +29,17 @@ def json_bytes(value: Any) -> bytes:
     return (json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n").encode()
 
 
+@contextlib.contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """A place that can't be written (read-only, full, no rights, something in the way) becomes a UsageError with the reason."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in _NOT_WRITABLE:
+            raise UsageError(f"{path}: can't be written ({os.strerror(error.errno or 0)}); check rights and space") from error
+        raise
+
+
 def write_bytes(path: Path, data: bytes) -> bool:
     """Replace `path` by `data` atomically. True if it changed; a file with equal bytes is left untouched.
 
@@ -34,7 +48,7 @@ def write_bytes(path: Path, data: bytes) -> bool:
     with contextlib.suppress(FileNotFoundError, NotADirectoryError):
         if path.stat().st_size == len(data) and path.read_bytes() == data:
             return False
-    try:
+    with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", suffix=".new", delete=False) as file:
             try:
@@ -46,10 +60,6 @@ def write_bytes(path: Path, data: bytes) -> bool:
             except BaseException:
                 os.unlink(file.name)
                 raise
-    except OSError as error:
-        if error.errno in _NOT_WRITABLE:
-            raise UsageError(f"{path}: can't be written ({os.strerror(error.errno or 0)}); check rights and space") from error
-        raise
     return True
 
 
@@ -62,23 +72,19 @@ def write_json(path: Path, value: Any) -> bool:
 def lock(path: Path, *, wait: bool = False) -> Iterator[None]:
     """Hold an advisory lock on `path`; the kernel releases it when the process ends, however it ends.
 
-    `wait=False` raises LockHeld with the holder's process id when somebody else has it.
+    `wait=False` raises LockHeld with the holder's process id when somebody else has it; UsageError if it can't be written.
     """
-    try:
+    with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        file = open(path, "a+")  # noqa: SIM115 (closed by the with below)
-    except OSError as error:
-        if error.errno in _NOT_WRITABLE:
-            raise UsageError(f"{path}: can't be written ({os.strerror(error.errno or 0)}); check rights and space") from error
-        raise
+        file = open(path, "a+b", buffering=0)  # noqa: SIM115 (closed by the with below); buffered, a full disk fails on closing
     with file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
         except BlockingIOError:
             file.seek(0)
-            holder = file.read(100).strip() or "another process"
+            holder = file.read(100).decode().strip() or "another process"
             raise LockHeld(f"{path.stem} is being done already by {holder}; nothing to do here") from None
-        file.truncate(0)
-        file.write(f"process {os.getpid()}")
-        file.flush()
+        with writing(path):
+            file.truncate(0)
+            file.write(f"process {os.getpid()}".encode())
         yield

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from benchpipe.errors import UsageError
+from benchpipe.files import writing
 from benchpipe.trials.records import Record, RunFile
 
 
@@ -79,10 +79,8 @@ def append(path: Path, events: Iterable[Event]) -> int:
     fresh = [event for event in events if latest.get((event.run, event.task, event.mode)) != (event.became, event.trial)]
     if fresh:
         lines = b"".join(json.dumps(msgspec.to_builtins(event), sort_keys=True).encode() + b"\n" for event in fresh)
-        try:
+        with writing(path):
             _append(path, lines)
-        except OSError as error:
-            raise UsageError(f"{path}: can't be written ({error.strerror}); check rights and space") from error
     return len(fresh)
 
 

@@ -4,19 +4,25 @@ from datetime import UTC, datetime
 
 
 def parse_time(text: str | None) -> datetime | None:
-    """An aware UTC time; None for what is no time or names no zone (a host's local time can't be placed, harbor-jobs 3.2)."""
+    """An aware UTC time; None for what is no time, lies in no year of UTC, or names no zone (harbor-jobs 3.2: can't be placed)."""
     try:
         time = datetime.fromisoformat(text or "")
-    except ValueError:
+        return time.astimezone(UTC) if time.tzinfo else None
+    except (ValueError, OverflowError):
         return None
-    return time.astimezone(UTC) if time.tzinfo else None
 
 
 def iso(time: datetime | float | None) -> str | None:
-    """ISO UTC with whole seconds and `+00:00`, the form of every stored time. Numbers are epoch seconds."""
+    """ISO UTC with whole seconds and `+00:00`, the form of every stored time. Numbers are epoch seconds.
+
+    None for a number that no calendar has: hosts' files and logs hold those too.
+    """
     if time is None:
         return None
-    moment = time if isinstance(time, datetime) else datetime.fromtimestamp(time, UTC)
+    try:
+        moment = time if isinstance(time, datetime) else datetime.fromtimestamp(time, UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
     return moment.astimezone(UTC).isoformat(timespec="seconds")
 
 

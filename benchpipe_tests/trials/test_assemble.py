@@ -174,7 +174,7 @@ def test_b10_where_nothing_was_ever_seen_nothing_is_written() -> None:
 
 def test_b11_one_trial_that_cannot_be_decided_leaves_the_others_alone_and_keeps_its_last_state() -> None:
     good = job(ended(), ended("b-open-drawer-i00__5555555", task_dir="b-open-drawer-i00"))
-    broken = job(ended(), trial("b-open-drawer-i00__5555555", task_dir="b-open-drawer-i00", created=1e30))
+    broken = job(ended(), trial("b-open-drawer-i00__5555555", task_dir="b-open-drawer-i00", usage=usage("lost")))
     made = assembled(readings(host(broken)), last=run_file(readings(host(good))))
     assert made.run_file is not None
     kept = made.run_file.tasks["open_drawer"]["limited"]

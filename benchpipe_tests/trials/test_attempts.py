@@ -1,12 +1,15 @@
 """Which trials belong together and which of them counts: B7, B8, both layouts, several hosts, links."""
 
+import pytest
 from msgspec.structs import replace
 
 from benchpipe.registry.records import Host, Place
+from benchpipe.trials.assemble import assemble
 from benchpipe.trials.attempts import find_hits, serving, task_of
 from benchpipe.trials.chain import batch_of
 from benchpipe_tests.trials.builders import (
     NEW,
+    NOW,
     OLD,
     SLOT,
     bench_run,
@@ -225,3 +228,20 @@ def test_times_of_the_result_go_before_the_files_and_the_wall_time_is_the_agents
     assert shown.agent_wall_s == 1801
     zoneless = record(readings(host(job(ended(started_at="2026-11-30T09:59:59", created=1000.0)))))
     assert zoneless.started == "1970-01-01T00:16:40+00:00"
+
+
+@pytest.mark.parametrize("said", ["9999-12-31T23:59:59.999999-23:59", "0001-01-01T00:00:00+23:59"])
+def test_a_time_beyond_the_years_that_utc_has_is_no_time(said: str) -> None:
+    shown = record(readings(host(job(ended(started_at=said, created=1000.0)))))
+    assert (shown.state, shown.started) == ("success", "1970-01-01T00:16:40+00:00")
+
+
+def test_files_and_requests_from_no_year_cost_their_time_and_not_the_record() -> None:
+    late = {"lost in time": (request(started_at=1e300),)}
+    found = readings(host(job(ended(created=1e30, last_activity=-1e30, usage=usage("lost in time")))))
+    made = assemble(bench_run(), "L", found, None, lambda found: late[found.digest], NOW, billing="api")
+    assert made.problems == ()
+    assert made.run_file is not None
+    shown = made.run_file.tasks[SLOT[0]][SLOT[1]]
+    assert (shown.state, shown.started, shown.last_activity_at, shown.last_call) == ("success", None, None, None)
+    assert shown.calls == 1
