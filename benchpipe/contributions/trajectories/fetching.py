@@ -200,6 +200,8 @@ def _answer(url: str, policy: Policy, seconds: float, method: str) -> Iterator[t
         raise Forbidden(f"more than {policy.redirects} redirects")
     except (OSError, http.client.HTTPException, ValueError) as error:
         raise Unreachable(f"{host} {'took too long' if clock.expired else _words(error)}") from error
+    except Unreachable as short:
+        raise Unreachable(f"{host} took too long") if clock.expired else short from None
     finally:
         clock.cancel()
 
@@ -233,8 +235,9 @@ def fetch(url: str, target: Path, *, declared: int, limit: int, policy: Policy) 
                 if n_bytes > limit:
                     raise TooLarge(f"more than {limit:,} bytes came")
                 _write(file, block)
-        if announced.isdecimal() and n_bytes < int(announced):
-            raise Unreachable(f"{host} ended after {n_bytes:,} of {int(announced):,} bytes")
+        expected = int(announced) if announced.isdecimal() else 1
+        if n_bytes < expected:
+            raise Unreachable(f"{host} ended after {n_bytes:,} of {expected:,} bytes")
         return Fetched(final, n_bytes)
 
 
