@@ -40,6 +40,7 @@ _AROUND = 1024
 _REGION = 1 << 16
 """Escaped text is decoded in regions of at most this size, overlapping by `_AROUND`."""
 _MASK = re.compile(rb"(?:(?:[A-Za-z0-9]{1,12}[-_.])*|AKIA|ASIA|AIza)(?:[*xX.#_=-]|\xe2\x80[\xa2\xa6])+")
+_LONGEST_MASK = 200
 
 _NO_WORD = re.compile(rb"[0-9].*[A-Za-z]|[A-Za-z].*[0-9]|[a-z][A-Z]|[b-df-hj-np-tv-xz]{5}|[0-9]{8}", re.DOTALL)
 """Letters beside digits, a capital inside, more consonants in a row than words have, or a long number."""
@@ -134,7 +135,7 @@ class Finder:
         self._compiled = [
             _Compiled(r, re.compile(expand(r.pattern).encode()), re.compile(r.unless.encode()) if r.unless else None) for r in rules
         ]
-        nears = [r.near for r in rules]
+        nears = [expand(r.near) for r in rules]
         coded = [*(near for near, _ in _CODED), BASE64_OF_ASCII]
         make = plain_candidates if plain else hyperscan_candidates
         self._anchors = make(nears)
@@ -195,12 +196,14 @@ class Finder:
 
     def _in_coded(self, text: bytes, layout: _Layout, by_rule: dict[int, list[tuple[int, int]]]) -> Iterator[Span]:
         for number, (_, decode) in enumerate(_CODED, start=len(self.rules)):
-            for lo, hi in _regions(sorted(by_rule.get(number, ())), layout):
+            for lo, hi in _regions(text, sorted(by_rule.get(number, ())), layout):
                 yield from self._inside(decode(text, lo, hi))
         done = -1
         for start, _ in sorted(by_rule.get(len(self.rules) + len(_CODED), ())):
-            if start >= done and (decoded := base64_decoded(text, start, layout.string(start)[1])):
-                view, done = decoded
+            hi = min(layout.string(start)[1], start + _REGION)
+            if start >= done and (decoded := base64_decoded(text, start, hi)):
+                view, end = decoded
+                done = end if end < hi else end - _AROUND
                 yield from self._inside(view)
 
     def _inside(self, view: View) -> Iterator[Span]:
@@ -222,7 +225,7 @@ def _match(compiled: _Compiled, text: bytes, at: int, lo: int, hi: int) -> Span 
     if match is None:
         return None
     start, end = match.span(next((g for g in range(1, pattern.groups + 1) if match.start(g) >= 0), 0))
-    if _MASK.fullmatch(text, start, end):
+    if end - start <= _LONGEST_MASK and _MASK.fullmatch(text, start, end):
         return None
     if unless and unless.search(text[max(lo, match.start() - _LOOK_BACK) : match.start()]):
         return None
@@ -285,20 +288,23 @@ def _pieces(view: View, start: int, end: int) -> list[tuple[int, int]]:
 
 def _looks_random(piece: bytes) -> bool:
     """Whether a piece looks like key material and not like words."""
-    return len(piece) >= _SHORTEST_WORD and _NO_WORD.search(piece) is not None
+    return len(piece) >= _SHORTEST_WORD and _NO_WORD.search(piece, 0, 64) is not None
 
 
-def _regions(places: Sequence[tuple[int, int]], layout: _Layout) -> Iterator[tuple[int, int]]:
-    """Stretches of text around escapes, inside their strings, none longer than `_REGION`."""
-    lo = hi = -1
+def _regions(text: bytes, places: Sequence[tuple[int, int]], layout: _Layout) -> Iterator[tuple[int, int]]:
+    """Stretches of text around escapes, inside their strings, to the end of a key that begins in them."""
+    lo = hi = last = -1
     for start, end in places:
-        first, last = layout.string(start)
-        a, b = max(first, start - _AROUND), min(last, end + _AROUND)
-        if hi >= a and b - lo <= _REGION and a >= lo:
-            hi = max(hi, b)
-            continue
-        if hi > lo:
-            yield lo, hi
-        lo, hi = a, b
+        if start >= last or end + _AROUND - lo > _REGION or start - _AROUND > hi:
+            if hi > lo:
+                yield lo, _end_of_run(text, hi, last)
+            first, last = layout.string(start)
+            lo = max(first, start - _AROUND)
+        hi = min(last, end + _AROUND)
     if hi > lo:
-        yield lo, hi
+        yield lo, _end_of_run(text, hi, last)
+
+
+def _end_of_run(text: bytes, at: int, limit: int) -> int:
+    run = _RUN.match(text, at, min(limit, at + _REGION))
+    return run.end() if run else at

@@ -29,6 +29,13 @@ MACROS = {
     "quotes": r"[\\\"'\]]{0,20}",
     "nocode": _NO_CODE,
     "octet": r"(?:25[0-5]|2[0-4][0-9]|1?[0-9]{1,2})",
+    "tld": (
+        r"(?:"
+        r"com|org|net|edu|gov|mil|int|io|ai|dev|app|me|co|info|biz|name|xyz|tech|cloud|online|email|eu|de|"
+        r"fr|uk|ch|at|nl|be|it|es|pt|pl|cz|se|no|fi|dk|ie|us|ca|mx|br|ar|cn|jp|kr|tw|hk|sg|in|il|tr|ru|ua|"
+        r"au|nz|za"
+        r")"
+    ),
     "value": (
         rf"(?:\\*\"({_NO_CODE}[^\"\\<>\x00-\x1f]{{2,}})|\\*'({_NO_CODE}[^'\\<>\x00-\x1f]{{2,}})"
         rf"|({_NO_CODE}[^\s\"'\\<>,;&()\x00\x01]{{2,}}))"
