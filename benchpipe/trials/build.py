@@ -10,7 +10,7 @@ from benchpipe.trials.records import Attempt, Record
 from benchpipe.trials.rewards import Reward, metrics_of, progress_of, reward_of
 from benchpipe.trials.spent import RequestsOf, spent_of
 from benchpipe.trials.states import decide, facts_of, has_outcome
-from benchpipe.trials.times import iso, seconds_between
+from benchpipe.trials.times import as_said, iso, seconds_between
 
 DIGEST = (
     "job", "state", "host", "trial", "reward", "progress", "exception", "started", "finished", "agent_wall_s", "scan",
@@ -75,7 +75,7 @@ def _tried(context: Context, batch: str, host: str, job: JobReading, trial: Tria
         job=job.job,
         trial=trial.trial,
         started=iso(started(trial)[0] or None),
-        finished=trial.finished_at,
+        finished=as_said(trial.finished_at),
         agent_wall_s=seconds_between(trial.agent_started_at, trial.agent_finished_at),
         calls=spent.calls,
         calls_failed=spent.calls_failed,

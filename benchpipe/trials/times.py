@@ -12,6 +12,16 @@ def parse_time(text: str | None) -> datetime | None:
         return None
 
 
+def as_said(text: str | None) -> str | None:
+    """Harbor's own string, where it is a time that every reader can place in UTC, with or without a zone; else None."""
+    try:
+        time = datetime.fromisoformat(text or "")
+        (time if time.tzinfo else time.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+    return text
+
+
 def iso(time: datetime | float | None) -> str | None:
     """ISO UTC with whole seconds and `+00:00`, the form of every stored time. Numbers are epoch seconds.
 

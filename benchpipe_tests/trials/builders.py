@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
+from zlib import crc32
 
 from benchpipe.hosts.reading import HostReading, JobReading, TrialReading, Usage
 from benchpipe.registry.records import BenchRun, Place, Remark
@@ -42,7 +43,7 @@ def ended(name: str = "b-pick-cube-i00__aaaaaaa", reward: float | None = 1.0, **
     """A trial with a result, and a reward unless that is None."""
     base = {
         "result": "whole",
-        "finished_at": f"2026-11-30T10:00:00.123456Z-{name}",
+        "finished_at": f"2026-11-30T10:00:00.{crc32(name.encode()) % 10**6:06}Z",
         "rewards": None if reward is None else {"reward": reward},
     }
     return trial(name, **(base | facts))

@@ -232,8 +232,13 @@ def test_times_of_the_result_go_before_the_files_and_the_wall_time_is_the_agents
 
 @pytest.mark.parametrize("said", ["9999-12-31T23:59:59.999999-23:59", "0001-01-01T00:00:00+23:59"])
 def test_a_time_beyond_the_years_that_utc_has_is_no_time(said: str) -> None:
-    shown = record(readings(host(job(ended(started_at=said, created=1000.0)))))
-    assert (shown.state, shown.started) == ("success", "1970-01-01T00:16:40+00:00")
+    shown = record(readings(host(job(ended(started_at=said, finished_at=said, created=1000.0)))))
+    assert (shown.state, shown.started, shown.finished) == ("success", "1970-01-01T00:16:40+00:00", None)
+
+
+def test_an_end_that_is_no_time_is_none_and_one_without_a_zone_stays_as_the_old_release_wrote_it() -> None:
+    ends = [record(readings(host(job(ended(finished_at=said))))).finished for said in ("<b>today</b>", "2026-11-30T10:00:00.5")]
+    assert ends == [None, "2026-11-30T10:00:00.5"]
 
 
 def test_files_and_requests_from_no_year_cost_their_time_and_not_the_record() -> None:
