@@ -76,9 +76,7 @@ def test_jobs_sensors_and_schedule_have_the_names_that_scripts_call() -> None:
         "host_poll_sensor": (180, dg.DefaultSensorStatus.STOPPED),
         "reconcile_sensor": (30, dg.DefaultSensorStatus.RUNNING),
     }
-    assert [schedule.job_name for schedule in defs.schedules or () if isinstance(schedule, dg.ScheduleDefinition)] == [
-        "clean_instance"
-    ]
+    assert [schedule.job_name for schedule in SCHEDULES] == ["clean_instance"]
 
 
 def test_every_asset_says_what_it_is_who_answers_for_it_and_which_code_made_it() -> None:
@@ -112,17 +110,18 @@ def evaluations(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> dict[str, dg.Asset
 
 def test_a_rule_that_is_broken_shows_its_finding_in_its_check(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     agent = lab.agents / "nop-none-default.yml"
-    agent.write_text(agent.read_text() + "labell: a slip of the keyboard\n")
-    line = len(agent.read_text().splitlines())
+    lines = agent.read_text().splitlines()
+    line = lines.index("billing: none")
+    agent.write_text("\n".join([*lines[:line], "billing: perhaps", *lines[line + 1 :]]) + "\n")
     found = evaluations(lab, monkeypatch)
-    assert len(found) == len(CHECKS)
-    failed = [one for one in found.values() if not one.passed and "labell" in str(one.description)]
-    assert len(failed) == 1
-    assert failed[0].asset_key == dg.AssetKey("agent_registry")
-    table = failed[0].metadata["findings"]
+    assert len(found) == len(RULES) + 1 + len(GATE)
+    check = found["agent_billing"]
+    assert (check.passed, check.severity, check.asset_key) == (False, dg.AssetCheckSeverity.ERROR, dg.AssetKey("agent_registry"))
+    table = check.metadata["findings"]
     assert isinstance(table, dg.TableMetadataValue)
-    assert [record.data["place"] for record in table.records] == [f"data/agents/nop-none-default.yml:{line}"]
-    assert all(one.passed for name, one in found.items() if one.asset_key == dg.AssetKey("price_list")), "one owner's slip"
+    assert [record.data["place"] for record in table.records] == [f"data/agents/nop-none-default.yml:{line + 1}"]
+    assert f"nop-none-default.yml:{line + 1}" in str(check.description)
+    assert all(one.passed for one in found.values() if one.asset_key == dg.AssetKey("price_list")), "one owner's slip"
 
 
 IMPORT = """
