@@ -7,7 +7,8 @@ from typing import NamedTuple, Protocol
 
 from benchpipe.publish.media.stores import FolderStore, HubStore, StoreError
 
-BLOCK = 1 << 20
+PUBLIC_HUB = "https://huggingface.co"
+"""What links of copies begin with, whichever way this machine reaches the Hub."""
 
 
 class Copied(NamedTuple):
@@ -71,7 +72,7 @@ class HubMirror:
             except OSError as error:
                 raise StoreError(f"the copy can't be read back ({type(error).__name__})") from error
             found, n_bytes = digest(Path(read))
-        location = hf_hub_url(self._dataset, address, repo_type="dataset", revision=revision)
+        location = hf_hub_url(self._dataset, address, repo_type="dataset", revision=revision, endpoint=PUBLIC_HUB)
         return Copied(location, self._dataset, revision, found, n_bytes)
 
 

@@ -1,6 +1,8 @@
 """Goes on with one submission's trajectories in a process of its own, which the test kills.
 
 python -m benchpipe_tests.contributions.trajectories.mirror_process LAB FILE STORE PORT CERTIFICATE
+
+STORE is a folder, or hub:DATASET.
 """
 
 import sys
@@ -11,7 +13,7 @@ from ssl import create_default_context
 from benchpipe.contributions.trajectories.fetching import Policy
 from benchpipe.contributions.trajectories.known import declared_of
 from benchpipe.contributions.trajectories.mirroring import advance_submission
-from benchpipe.contributions.trajectories.mirrors import FolderMirror
+from benchpipe.contributions.trajectories.mirrors import FolderMirror, HubMirror, Mirror
 from benchpipe.lab import Lab
 from benchpipe.registry.load import load_registry
 
@@ -25,7 +27,8 @@ def main(root: str, file: str, store: str, port: str, certificate: str) -> int:
     assert declared is not None
     print("ready", flush=True)
     policy = Policy(trusted=frozenset({("127.0.0.1", int(port))}), tls=lambda: create_default_context(cafile=certificate))
-    mirror = FolderMirror(Path(store), "https://mirror.example/data")
+    hub = store.removeprefix("hub:")
+    mirror: Mirror = HubMirror(hub) if hub != store else FolderMirror(Path(store), "https://mirror.example/data")
     done = advance_submission(lab, benchmarks, declared, mirror=mirror, now=lambda: NOW, policy=policy)
     print(done.after, flush=True)
     return 0
