@@ -75,6 +75,11 @@ def lab_of(ctx: click.Context) -> Lab:
     return Lab.find(ctx.obj, Path.cwd())
 
 
+def public_build(asked: bool) -> bool:
+    """Whether the public build is meant: `--public`, or RB_PUBLIC set to anything but empty, 0, false or no."""
+    return asked or os.environ.get("RB_PUBLIC", "").strip().lower() not in ("", "0", "false", "no")
+
+
 def main() -> None:
     """Run the command line: a user's mistake is one line on stderr and an exit code, never a traceback."""
     try:

@@ -2,7 +2,7 @@
 
 import rich_click as click
 
-from benchpipe.cli.main import lab_of
+from benchpipe.cli.main import lab_of, public_build
 from benchpipe.lab import Lab
 
 
@@ -17,7 +17,7 @@ def command(ctx: click.Context, port: int | None, public: bool) -> None:
 
     Example: benchpipe serve --port 8123
     """
-    serve_site(lab_of(ctx), port, public=public)
+    serve_site(lab_of(ctx), port, public=public_build(public))
 
 
 def serve_site(lab: Lab, port: int | None, *, public: bool = False) -> None:

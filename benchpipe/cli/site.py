@@ -5,7 +5,7 @@ from pathlib import Path
 
 import rich_click as click
 
-from benchpipe.cli.main import lab_of
+from benchpipe.cli.main import lab_of, public_build
 
 
 @click.group("site")
@@ -20,12 +20,18 @@ def command() -> None:
 def build(ctx: click.Context, public: bool, out: Path | None) -> None:
     """Build every page, feed and download; files whose bytes would be equal are left untouched.
 
+    RB_PUBLIC=1 in the environment means --public. The public site may have at most 1,000,000,000 bytes.
+
     Example: benchpipe site build --public --out /tmp/site
     """
     from benchpipe.registry.load import load_registry
     from benchpipe.site.build import build_site, default_out
 
-    lab = lab_of(ctx)
+    lab, public = lab_of(ctx), public_build(public)
     target = (out or default_out(lab, public=public)).absolute()
     result = build_site(lab, load_registry(lab), target, public=public, now=datetime.now(UTC))
     click.echo(f"{target}: {result.files} files, {len(result.written)} written, {len(result.removed)} removed")
+    if public:
+        from benchpipe.publish.published import size_gate
+
+        click.echo(f"{size_gate(target):,} bytes in all")
