@@ -73,6 +73,7 @@ def command(
             else:
                 for name, reason in cycle.failed.items():
                     click.echo(f"{name}: {reason}", err=True)
+                tell_problems_found(cycle.built)
                 failed = bool(cycle.failed)
                 down = sorted(r.host for r in cycle.poll.readings.values() if r.asked and not r.ok)
                 click.echo(summary(lab, scene.registry, cycle.built, down, datetime.now(UTC)))
@@ -128,6 +129,13 @@ def summary(lab: Lab, registry: Registry, built: dict[str, dict[str, Any]], down
 def _tell_problems(registry: Registry) -> None:
     for problem in registry.problems:
         click.echo(f"skipped: {problem.place}: {problem.message}", err=True)
+
+
+def tell_problems_found(built: dict[str, dict[str, Any]]) -> None:
+    """What could not be read, counted or decided while building, on stderr: asset, then one line for each."""
+    for name, values in built.items():
+        for line in str(values.get("problems", "")).splitlines():
+            click.echo(f"{name}: {line.removeprefix('- ')}", err=True)
 
 
 def tell_host(reading: HostReading, seconds: float) -> None:

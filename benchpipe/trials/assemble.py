@@ -10,7 +10,7 @@ from itertools import chain, takewhile
 from msgspec.structs import replace
 
 from benchpipe.registry.records import BenchRun, Billing
-from benchpipe.trials.attempts import Hit, Readings, find_hits, host_state, silent, why_not_begun, without_task
+from benchpipe.trials.attempts import Hit, Readings, find_hits, host_state, silent, unread, why_not_begun, without_task
 from benchpipe.trials.build import Context, Tried, counting, tried
 from benchpipe.trials.chain import batch_of, digest, earlier_attempts, in_order, vanished
 from benchpipe.trials.records import ACTIVE, Attempt, Record, RunFile
@@ -43,7 +43,7 @@ def assemble(
     `last`: the stored run file. `now`: ISO UTC, becomes `generated_at`. `rerendered`: `<task>/<mode>` → bytes of a complete
     replay that was rendered later (3.8).
     """
-    problems = without_task(bench_run, readings)
+    problems = [*without_task(bench_run, readings), *unread(bench_run, readings)]
     context = Context(bench_run, billing, requests_of, problems.append)
     hits = find_hits(bench_run, readings)
     seen = {batch for reading in readings.values() for batch in reading.seen}

@@ -56,8 +56,16 @@ def serving(bench_run: BenchRun, hosts: Mapping[str, Host], readings: Readings) 
 
 def task_of(bench_run: BenchRun, mode: str, directory: str | None) -> str | None:
     """The task a directory name stands for, with or without the mode's twin suffix (B8); None = not one of this bench-run."""
-    tasks = {bench_run.task_directory(task): task for task in bench_run.tasks}
-    return _task_of(tasks, bench_run.task_suffixes.get(mode, ()), directory)
+    return _task_of(_tasks_by_directory(bench_run), bench_run.task_suffixes.get(mode, ()), directory)
+
+
+def jobs_of(bench_run: BenchRun, reading: HostReading) -> list[JobReading]:
+    """The jobs of a host that belong to one of the bench-run's batches and modes."""
+    return [job for job in reading.jobs if job.batch in bench_run.batches and job.mode in bench_run.modes]
+
+
+def _tasks_by_directory(bench_run: BenchRun) -> dict[str, str]:
+    return {bench_run.task_directory(task): task for task in bench_run.tasks}
 
 
 def _task_of(tasks: Mapping[str, str], suffixes: Iterable[str], directory: str | None) -> str | None:
@@ -73,13 +81,12 @@ def find_hits(bench_run: BenchRun, readings: Readings) -> dict[Slot, tuple[Hit, 
     The same job on two hosts: the larger pair (number of trials, last activity) wins, then a host that answered, then the
     first host. A trial that several jobs show (links, copies) belongs to the newest batch among them.
     """
-    tasks = {bench_run.task_directory(task): task for task in bench_run.tasks}
+    tasks = _tasks_by_directory(bench_run)
     found: dict[tuple[str, str, str], list[Found]] = defaultdict(list)
     for host, reading in readings.items():
-        for job in sorted(reading.jobs, key=lambda job: job.job):
-            if job.mode in bench_run.modes and job.batch in bench_run.batches:
-                for task, trials in _by_task(job, tasks, bench_run.task_suffixes.get(job.mode, ())).items():
-                    found[task, job.mode, job.batch].append(Found(host, job, trials))
+        for job in sorted(jobs_of(bench_run, reading), key=lambda job: job.job):
+            for task, trials in _by_task(job, tasks, bench_run.task_suffixes.get(job.mode, ())).items():
+                found[task, job.mode, job.batch].append(Found(host, job, trials))
     return {
         (task, mode): hits
         for task in bench_run.tasks
@@ -93,11 +100,25 @@ def without_task(bench_run: BenchRun, readings: Readings) -> list[str]:
     return [
         f"{host}: {job.job}/{trial.trial}: neither its files nor its job's name say which task it is"
         for host, reading in readings.items()
-        for job in reading.jobs
-        if job.batch in bench_run.batches and job.mode in bench_run.modes and job.task_dir is None
+        for job in jobs_of(bench_run, reading)
+        if job.task_dir is None
         for trial in job.trials
         if trial.task_dir is None
     ]
+
+
+def unread(bench_run: BenchRun, readings: Readings) -> list[str]:
+    """A sentence for everything that the probe could not read or count in the jobs and trials of a bench-run (B11, C2)."""
+    tasks = _tasks_by_directory(bench_run)
+    said = []
+    for host, reading in readings.items():
+        for job in jobs_of(bench_run, reading):
+            said += [f"{host}: {job.job}: {problem}" for problem in job.problems]
+            for trials in _by_task(job, tasks, bench_run.task_suffixes.get(job.mode, ())).values():
+                for trial in trials:
+                    counted = trial.usage.problems if trial.usage else ()
+                    said += [f"{host}: {job.job}/{trial.trial}: {problem}" for problem in (*trial.problems, *counted)]
+    return said
 
 
 def _by_task(job: JobReading, tasks: Mapping[str, str], suffixes: Iterable[str]) -> dict[str, tuple[TrialReading, ...]]:

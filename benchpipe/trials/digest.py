@@ -12,7 +12,7 @@ import msgspec
 from benchpipe.files import sha256
 from benchpipe.hosts.reading import HostReading
 from benchpipe.registry.records import BenchRun, Host
-from benchpipe.trials.attempts import Readings, serving
+from benchpipe.trials.attempts import Readings, jobs_of, serving
 
 PLACES = ("place", "lines")
 
@@ -28,9 +28,8 @@ def inputs_digest(bench_runs: Iterable[BenchRun], hosts: Mapping[str, Host], rea
 
 def _heard(bench_run: BenchRun, reading: HostReading) -> list[Any]:
     """What of a reading concerns a bench-run."""
-    jobs = [job for job in reading.jobs if job.batch in bench_run.batches and job.mode in bench_run.modes]
     seen = sorted(set(reading.seen) & set(bench_run.batches))
-    return [reading.host, reading.ok, reading.asked, seen, sorted(jobs, key=lambda job: (job.job, job.mode))]
+    return [reading.host, reading.ok, reading.asked, seen, sorted(jobs_of(bench_run, reading), key=lambda job: (job.job, job.mode))]
 
 
 def plain(value: Any) -> Any:

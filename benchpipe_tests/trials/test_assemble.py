@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from benchpipe.hosts.reading import Planned
+from benchpipe.hosts.reading import Planned, Usage
 from benchpipe.trials.records import Record
 from benchpipe_tests.trials.builders import (
     NEW,
@@ -193,6 +193,19 @@ def test_b11_a_trial_of_which_nobody_can_say_the_task_is_named() -> None:
     assert made.problems == (f"gpu1: x-1001-limited/{ended().trial}: neither its files nor its job's name say which task it is",)
     assert made.run_file is not None
     assert made.run_file.tasks[SLOT[0]][SLOT[1]].trial == SECOND
+
+
+def test_b11_whatever_the_probe_could_not_read_or_count_is_said_of_the_own_trials_only() -> None:
+    counted = Usage(source="gateway", n=1, digest="d1", problems=("agent/gateway.jsonl: usage of an unknown shape",))
+    own = job(ended(usage=counted, problems=("verifier/reward.txt holds no number",)), problems=("a trial is not listed",))
+    other = job(ended(SECOND, task_dir="another-benchmark", problems=("not ours",)), batch=NEW)
+    made = assembled(readings(host(own, other)))
+    name = "gpu1: x-1001-limited"
+    assert made.problems == (
+        f"{name}: a trial is not listed",
+        f"{name}/{ended().trial}: verifier/reward.txt holds no number",
+        f"{name}/{ended().trial}: agent/gateway.jsonl: usage of an unknown shape",
+    )
 
 
 def test_b11_requests_that_cannot_be_read_cost_the_counts_and_not_the_state() -> None:

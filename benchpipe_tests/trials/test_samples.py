@@ -52,6 +52,8 @@ REASONS = {
     "gone": "planned it, but its directory is gone",
 }
 """What tells words apart that share a state."""
+KNOWN_FAULTS = ("result.json is empty", "result.json is not whole JSON", "verifier/reward.txt holds no number")
+"""What the samples have wrong on purpose, in the probe's words."""
 
 
 def benchmark_of(line: Mapping[str, str]) -> str:
@@ -119,7 +121,7 @@ def test_every_line_of_the_expectations_comes_out_right(shared: Path, tmp_path: 
             bench_run(own), "L", {benchmark: readings[benchmark]}, None, lambda usage: load_requests(lab, usage.digest), "now",
             billing="api",
         )  # fmt: skip
-        assert made.problems == ()
+        assert [said for said in made.problems if not said.endswith(KNOWN_FAULTS)] == []
         assert made.run_file is not None
         for line in own:
             record = made.run_file.tasks[task_of(line)][line["mode"] or "unlimited"]
@@ -191,7 +193,8 @@ def test_the_shipped_lab_collects_into_the_states_that_its_files_show(lab: Lab) 
     registry = load_registry(lab)
     readings = poll_hosts(lab, registry, now=NOW).readings
     done = collect_states(lab, registry, readings, "tabletop", NOW)
-    assert done.problems == []
+    bad = "gpu1: tabletop-lunaxh-1001-0900-unlimited/tabletop-bad-verdict-i00__5qWszPj"
+    assert done.problems == [f"{bad}: verifier/reward.txt holds no number"]
     counts = {
         run: Counter(one.state for modes in file.tasks.values() for one in modes.values()) for run, file in done.run_files.items()
     }
@@ -209,7 +212,7 @@ def test_a_damaged_run_file_is_said_and_written_anew(lab: Lab) -> None:
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
     again = collect_states(lab, registry, readings, "tabletop", NOW)
-    assert [problem.partition(": ")[0] for problem in again.problems] == ["data/runs/tabletop/oracle-none-default.json"]
+    assert [said.partition(": ")[0] for said in again.problems] == ["gpu1", "data/runs/tabletop/oracle-none-default.json"]
     assert (again.written, path.read_bytes()) == (["oracle-none-default"], whole)
 
 
