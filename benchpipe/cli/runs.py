@@ -132,9 +132,12 @@ def _tell_problems(registry: Registry) -> None:
 
 
 def tell_problems_found(built: dict[str, dict[str, Any]]) -> None:
-    """What could not be read, counted or decided while building, on stderr: asset, then one line for each."""
+    """What could not be read, counted or decided of benchmarks' trials, on stderr: asset, then one line for each.
+
+    Assets without a partition only repeat what the registry's own problems said.
+    """
     for name, values in built.items():
-        for line in str(values.get("problems", "")).splitlines():
+        for line in str(values.get("problems", "")).splitlines() if name.endswith("]") else ():
             click.echo(f"{name}: {line.removeprefix('- ')}", err=True)
 
 

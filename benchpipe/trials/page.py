@@ -89,6 +89,9 @@ for benchmark, one in status["benchmarks"].items():
 for host, answer in status["hosts"].items():
     print(host, "answers" if answer["ok"] else answer["error"])
 ```
+
+A host's `at` is the time of the answer that these records come from. Nothing is written while nothing changes, so an old `at`
+beside `ok: true` means that the host had nothing new to say; a host that falls silent is told at once.
 """
 
 
