@@ -16,7 +16,7 @@ import msgspec
 
 from benchpipe.contributions import file_rules
 from benchpipe.contributions.codes import CODES
-from benchpipe.contributions.contacts import contacts_of, without_contacts
+from benchpipe.contributions.contacts import contacts_of, told, without_contacts
 from benchpipe.contributions.decisions import Decisions, overdue, parse_decisions
 from benchpipe.contributions.door import document_findings, placed, unreadable
 from benchpipe.contributions.evidence import Evidence, Replayed, RunEvidence, gather_runs, missing_per_task
@@ -34,6 +34,8 @@ from benchpipe.lab import Lab
 from benchpipe.registry.records import Benchmark
 
 RUN_CHECKS = (task_set.findings, validity.findings, score.findings, state.findings, config.findings, publication.run_findings)
+PUBLISH_UNVERIFIED = "x_publish_unverified"
+"""The key by which an author asks for an unverified row (14)."""
 
 
 class Measured(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,6 +45,8 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True):
     score: str
     by_task: Mapping[str, str]
     replay_level: str | None = None
+    dataset_path: str | None = None
+    dataset_link: str | None = None
 
     def fractions(self) -> dict[str, Fraction]:
         """Task → exact score."""
@@ -119,14 +123,14 @@ def check_submission(
         commit_known=platform.known(submission.platform.commit) if platform else None,
         platform_at_commit=platform.content_sha(benchmark, submission.platform.commit) if platform else None,
     )
-    entries = said(placed([*findings, *judge(evidence)], decode(data)), name, contacts)
-    report = report_of(name, evidence, entries, contacts)
+    entries = said(placed([*findings, *judge(evidence)], decode(data)), name, ())
+    report = report_of(name, evidence, entries)
     return Checked(
         path=name,
         report=report,
         input_sha256=sha256(data),
-        doc=public_doc(doc, contacts),
-        measured=tuple(_measured(evidence, run, contacts) for run in evidence.runs) if report.verdict != "refused" else (),
+        doc=public_doc(doc),
+        measured=tuple(_measured(evidence, run) for run in evidence.runs) if report.verdict != "refused" else (),
     )
 
 
@@ -158,15 +162,15 @@ def judge(evidence: Evidence) -> list[Finding]:
     return [*found, *publication.file_findings(evidence)]
 
 
-def report_of(name: str, evidence: Evidence, entries: tuple[Said, ...], contacts: set[str]) -> Report:
+def report_of(name: str, evidence: Evidence, entries: tuple[Said, ...]) -> Report:
     """The report from all findings. Pure."""
     applies = {"trajectories": evidence.submission.trajectories is not None}
     runs = tuple(
         RunReport(
-            run_id=without_contacts(run.run.run_id, contacts),
+            run_id=without_contacts(run.run.run_id),
             round=run.run.round,
             checks=_run_states(entries, run, applies),
-            evidence={check: without_contacts(text, contacts) for check, text in evidence_of(evidence, run).items()},
+            evidence={check: told(text, ()) for check, text in evidence_of(evidence, run).items()},
         )
         for run in evidence.runs
     )
@@ -183,27 +187,34 @@ def _run_states(entries: tuple[Said, ...], run: RunEvidence, applies: Mapping[st
     return states
 
 
-def _measured(evidence: Evidence, run: RunEvidence, contacts: set[str]) -> Measured:
+def _measured(evidence: Evidence, run: RunEvidence) -> Measured:
     pool = task_set.pool_of(evidence, run)
     scores = run.scores.by_task if run.scores else {}
     return Measured(
         pool=pool.id if pool else None,
         score=str(run.scores.mean if run.scores else Fraction(run.run.score)),
-        by_task={without_contacts(task, contacts): str(score) for task, score in sorted(scores.items())},
+        by_task={without_contacts(task): str(score) for task, score in sorted(scores.items())},
         replay_level=evidence.replayed.level if evidence.replayed else None,
+        dataset_path=run.dataset_path,
+        dataset_link=_dataset_link(evidence, run.dataset_path),
     )
 
 
-def public_doc(value: Any, contacts: set[str]) -> Any:
-    """A parsed submission as pages and rows may use it: no contact keys, no contact data in any text, numbers as literals."""
+def _dataset_link(evidence: Evidence, path: str | None) -> str | None:
+    """Address of a dataset directory, where the benchmark's file says which repository holds them (`experiments: https://…`)."""
+    base, artifacts = evidence.benchmark.raw.get("experiments"), evidence.submission.artifacts
+    if path is None or not isinstance(base, str) or not base.startswith("https://"):
+        return None
+    return f"{base.rstrip('/')}/tree/{(artifacts and artifacts.dataset_revision) or 'main'}/{path}"
+
+
+def public_doc(value: Any) -> Any:
+    """A sound submission as pages and rows may use it: no addresses in any text, numbers as literals, of the `x_` keys only
+    the one that asks for something. Its own contact keys are empty (SUB-021)."""
     if isinstance(value, dict):
-        return {
-            without_contacts(key, contacts): public_doc(item, contacts)
-            for key, item in value.items()
-            if "contact" not in key.lower()
-        }
+        return {key: public_doc(item) for key, item in value.items() if not key.startswith("x_") or key == PUBLISH_UNVERIFIED}
     if isinstance(value, list):
-        return [public_doc(item, contacts) for item in value]
+        return [public_doc(item) for item in value]
     if isinstance(value, Number):
         return value.literal
-    return without_contacts(value, contacts) if isinstance(value, str) else value
+    return without_contacts(value) if isinstance(value, str) else value

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchpipe.contributions import identity, run_record
+from benchpipe.contributions.artifacts.joining import directory_of
 from benchpipe.contributions.codes import CODES
 from benchpipe.contributions.decisions import Decisions
 from benchpipe.contributions.file_rules import path_fault
@@ -52,6 +53,8 @@ class RunEvidence:
     record: RunRecord
     tree: HarnessTree | None
     faults: tuple[Finding, ...] = ()
+    dataset_path: str | None = None
+    """`Experiments/…` of the dataset directory that holds its artifacts, if one was found."""
 
 
 @dataclass(frozen=True)
@@ -79,11 +82,18 @@ def gather_runs(reader: Reader, file: Path, submission: Submission, extra_roots:
     """What stands behind each run. `extra_roots` are checkouts of the dataset repository, searched after contrib/."""
     artifacts = submission.artifacts
     faults: list[Finding] = []
-    folder = _dataset_folder(reader, artifacts.dataset_path if artifacts else None, extra_roots, faults)
+    named = artifacts.dataset_path if artifacts else None
+    if named:
+        folder = _dataset_folder(reader, named, extra_roots, faults)
+    else:
+        roots = (reader.lab.contrib, *extra_roots)
+        folder = directory_of(reader, roots, submission.dataset, submission.method.name, submission.runs)
     curve_file = folder / "curve.jsonl" if folder else None
     if artifacts and artifacts.curve:
         curve_file = _resolved(reader, artifacts.curve, file, faults)
-    meta_file = _resolved(reader, artifacts.run_meta, file, faults) if artifacts and artifacts.run_meta else None
+    meta_file = folder / "run_meta.json" if folder else None
+    if artifacts and artifacts.run_meta:
+        meta_file = _resolved(reader, artifacts.run_meta, file, faults)
     record = RunRecord(
         meta=_parsed(reader, meta_file, run_record.read_meta, faults),
         curve=_parsed(reader, curve_file, run_record.read_curve, faults) or (),
@@ -112,7 +122,7 @@ def _gather_run(
     tree = None
     if folder and reader.exists(folder / "harness" / f"round-{run.round}"):
         tree = _tree(reader, folder / "harness" / f"round-{run.round}", run, n, found)
-    return RunEvidence(n, run, scores, record, tree, tuple(found))
+    return RunEvidence(n, run, scores, record, tree, tuple(found), "/".join(folder.parts[-5:]) if folder else None)
 
 
 def missing_per_task(n: int) -> Finding:
@@ -142,10 +152,8 @@ def _tree(reader: Reader, folder: Path, run: Run, n: int, found: list[Finding]) 
     return HarnessTree(name, identity.identify(files, run.harness_sha), manifest)
 
 
-def _dataset_folder(reader: Reader, path: str | None, extra_roots: tuple[Path, ...], faults: list[Finding]) -> Path | None:
+def _dataset_folder(reader: Reader, path: str, extra_roots: tuple[Path, ...], faults: list[Finding]) -> Path | None:
     """The dataset directory that `artifacts.dataset_path` names, below contrib/ or a checkout."""
-    if not path:
-        return None
     if (fault := path_fault(path)) or not path.startswith("Experiments/"):
         faults.append(CODES["ID-006"].finding("/artifacts/dataset_path", tree=path, fault=fault or "is not below Experiments/"))
         return None

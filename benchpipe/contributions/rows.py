@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from benchpipe.contributions.checking import Checked, Measured
+from benchpipe.contributions.checking import PUBLISH_UNVERIFIED, Checked, Measured
 from benchpipe.contributions.codes import CODES
 from benchpipe.contributions.decisions import Decided
 from benchpipe.contributions.duplicates import Twin, twins
@@ -80,6 +80,8 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     selection: str
     trajectory_link_original: str | None
     trajectory_link_mirror: str | None
+    dataset_path: str | None
+    dataset_link: str | None
     credit: str
     credit_link: str | None
     paper: str | None
@@ -210,7 +212,7 @@ def _standing(checked: Checked, decided: Decided, doubled: Mapping[str, Twin]) -
         return "refused"
     if any(twin.copy for n in range(len(checked.measured)) if (twin := doubled.get(row_id(checked, n)))):
         return "duplicate"
-    if checked.report.verdict == "verified" or decided.unverified or checked.doc.get("x_publish_unverified") is True:
+    if checked.report.verdict == "verified" or decided.unverified or checked.doc.get(PUBLISH_UNVERIFIED) is True:
         return None
     return "questions" if decided.questions and not decided.questions.answered else "open"
 
@@ -292,6 +294,8 @@ def _row(checked: Checked, n: int, candidates: Mapping[str, Candidate], doubled:
         selection=run.get("selection", "unknown"),
         trajectory_link_original=trajectories.get("location"),
         trajectory_link_mirror=mirror.get("location"),
+        dataset_path=measured.dataset_path,
+        dataset_link=measured.dataset_link,
         credit=credit_line(doc["credit"]),
         credit_link=doc["credit"].get("link"),
         paper=doc["method"].get("paper"),

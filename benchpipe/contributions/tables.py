@@ -49,6 +49,8 @@ COLUMNS: Mapping[str, str] = {
     "selection": "how the round was chosen",
     "trajectory_link_original": "the contributor's link",
     "trajectory_link_mirror": "the platform's copy",
+    "dataset_path": "directory of the dataset repository with trees, patches and tasks",
+    "dataset_link": "its address",
     "credit": "name (affiliation) as written",
     "credit_link": "the contributor's page",
     "paper": "paper of the method",

@@ -182,9 +182,17 @@ def _facts(checked: Checked) -> tuple[tuple[str, str], ...]:
         ("Rounds, trials, sampling", f"{config['rounds']}, {config['trials']}, {config['sampling']}"),
         ("Seed", "not fixed" if config["seed"] is None else str(config["seed"])),
         ("Platform", f"commit {doc['platform']['commit']}, content {doc['platform']['content_sha']}"),
+        ("Data", _data(checked)),
         ("Sent by", f"{credit['name']} ({credit['affiliation']})" if credit.get("affiliation") else str(credit["name"])),
     ]
     return tuple(facts)
+
+
+def _data(checked: Checked) -> str:
+    """The directory of the dataset repository that the row's harnesses, patches and tasks lie in."""
+    paths = sorted({measured.dataset_path for measured in checked.measured if measured.dataset_path})
+    revision = ((checked.doc or {}).get("artifacts") or {}).get("dataset_revision")
+    return (", ".join(paths) or "none") + (f" at {revision}" if revision and paths else "")
 
 
 def _links(checked: Checked) -> tuple[Link, ...]:
@@ -198,6 +206,7 @@ def _links(checked: Checked) -> tuple[Link, ...]:
         ("Contributor", doc["credit"].get("link")),
         ("Trajectories", trajectories.get("location")),
         ("Mirror of the trajectories", (trajectories.get("mirror") or {}).get("location")),
+        *(("Data", link) for link in sorted({measured.dataset_link for measured in checked.measured if measured.dataset_link})),
     ]
     return tuple(Link(text, address) for text, address in named if address)
 

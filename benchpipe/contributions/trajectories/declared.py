@@ -46,10 +46,10 @@ class Declared:
 
 
 def declared_by(checked: Checked, wanted: Wanted) -> Declared | None:
-    """The trajectories that a checked submission links; None if it links none, or is refused for something else."""
+    """The trajectories that a checked submission links; None if it links none, or is refused."""
     doc: Mapping[str, Any] = checked.doc or {}
     block = doc.get("trajectories")
-    if not block or (checked.report.verdict == "refused" and not _only_by_trajectories(checked)):
+    if not block or checked.report.verdict == "refused":
         return None
     alone = len(doc["runs"]) == 1
     runs = tuple(
@@ -73,8 +73,3 @@ def declared_by(checked: Checked, wanted: Wanted) -> Declared | None:
         wanted=wanted,
         input=sha256(json_bytes(facts)),
     )
-
-
-def _only_by_trajectories(checked: Checked) -> bool:
-    """Whether all that refuses it is the missing answer to a request for trajectories."""
-    return {said.code for said in checked.report.findings if said.severity == "error"} <= {"PUB-004"}

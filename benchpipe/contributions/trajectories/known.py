@@ -17,7 +17,7 @@ Benchmarks = Mapping[str, Benchmark]
 
 
 def declared_of(lab: Lab, benchmarks: Benchmarks, file: Path, today: date) -> Declared | None:
-    """The trajectories that a submission's file links; None if it links none, or is refused for something else."""
+    """The trajectories that a submission's file links; None if it links none, or is refused."""
     benchmark = benchmarks.get(file.parent.parent.name)
     if benchmark is None:
         return None
