@@ -183,6 +183,16 @@ def batch_with_two_progress_keys(workspace: Workspace) -> Iterator[Spot]:
                 yield _place(plan, f"runs.{bench_run.run}.batch", bench_run), message
 
 
+def host_filter_unknown(workspace: Workspace) -> Iterator[Spot]:
+    """A filter that names nothing keeps a host from being asked at all, which looks like a host without jobs."""
+    registry = workspace.registry
+    for host in registry.hosts.values():
+        for key, named, known in (("benchmarks", host.benchmarks, registry.plans), ("runs", host.runs, registry.agents)):
+            for name in named or ():
+                if name not in known:
+                    yield host.place, f"`{key}` of {host.name} names {name}, which is not registered: correct or remove it"
+
+
 def _task_place(plan: Plan, bench_run: BenchRun, task: str) -> Place:
     n = plan.specs[bench_run.run]["tasks"].index(task)
     return _place(plan, f"runs.{bench_run.run}.tasks.{n}", bench_run)

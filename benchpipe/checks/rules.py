@@ -94,6 +94,9 @@ RULES: tuple[Rule, ...] = (
     ),
     rule(BENCHMARKS, "host-file", "Every hosts file is a YAML mapping"),
     rule(BENCHMARKS, "host-field", "Every host has a name, `jobs` and fields of their types"),
+    warning(
+        BENCHMARKS, "host-filter", "Every benchmark and run that a host is limited to is registered", plans.host_filter_unknown
+    ),
     rule(BENCHMARKS, "host-twice", "No host is defined in two different ways"),
     rule(BENCHMARKS, "public-file", "data/public.yml is a YAML mapping"),
     rule(BENCHMARKS, "public-field", "Every setting of the public build has its type"),

@@ -150,6 +150,8 @@ CASES = [
     Case("host-field", HOSTS, "{jobs: jobs/here}", "jobs/here", 1, "has to be a mapping"),
     Case("host-field", HOSTS, "{jobs: jobs/here}", "{jobs: jobs/here, transport: openssh}", 1, "doesn't go without `ssh`"),
     Case("host-field", HOSTS, "here: ", "../here: ", 1, "can't be a host's name"),
+    Case("host-filter", HOSTS, "{jobs: jobs/here}", "{jobs: jobs/here, benchmarks: [my-bnch]}", 1, "names my-bnch"),
+    Case("host-filter", HOSTS, "{jobs: jobs/here}", "{jobs: jobs/here, runs: [codex]}", 1, "`runs` of here names codex"),
     Case("host-twice", YOURS, "/data/me/jobs", "/data/you/jobs", 1, "defined differently in data/runs/hosts.me.local.yml:2"),
     Case("public-file", PUBLIC, NOTHING, "- a", 1, "no `key: value` pairs"),
     Case("public-field", PUBLIC, "runs/", "runs", 2, "has to end with `/`"),
