@@ -1,13 +1,22 @@
 """`benchpipe contrib dataset` and `benchpipe contrib mirror`: what outsiders send beside the JSON."""
 
 import json
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import msgspec
 import rich_click as click
 
 from benchpipe.cli.main import lab_of
 from benchpipe.errors import LockHeld, UsageError
+from benchpipe.lab import Lab
+from benchpipe.registry.records import Benchmark
+
+if TYPE_CHECKING:
+    from benchpipe.contributions.artifacts.layout import Scope
+    from benchpipe.contributions.leaks import Review
 
 
 @click.command()
@@ -37,8 +46,27 @@ def dataset(ctx: click.Context, path: str, write_coverage: bool, leaks: bool, as
         for file in coverage.write(layout.scope_of(folder), datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")):
             click.echo(f"wrote {lab.relative(file)}", err=True)
     report = checking.check_directory(folder, lab, benchmarks, on_progress=_tell)
-    click.echo(json.dumps(checking.as_json(report), indent=1, ensure_ascii=False) if as_json else checking.as_text(report))
+    looks = _reviews(lab, benchmarks, layout.scope_of(folder)) if leaks else []
+    if as_json:
+        shown = {**checking.as_json(report), **({"review": [msgspec.to_builtins(one) for one in looks]} if leaks else {})}
+        click.echo(json.dumps(shown, indent=1, ensure_ascii=False))
+    else:
+        for one in looks:
+            click.echo(f"REVIEW {one.code} {one.place}  {one.message}")
+        click.echo(checking.as_text(report))
     return 0 if report.verdict == "verified" else 1
+
+
+def _reviews(lab: Lab, benchmarks: Mapping[str, Benchmark], scope: "Scope") -> "list[Review]":
+    """What a maintainer should look at, in every method directory of a scope."""
+    from benchpipe.contributions import leaks
+
+    found = []
+    for place in scope.methods():
+        if benchmark := benchmarks.get(place.benchmark):
+            _tell(f"{place.name}: looking for traces of the exam")
+            found += leaks.review_directory(place, leaks.exam_of(benchmark, lab))
+    return found
 
 
 def _tell(text: str) -> None:

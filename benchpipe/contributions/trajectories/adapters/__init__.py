@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from benchpipe.contributions.trajectories.adapters.answers import answers_player
+from benchpipe.contributions.trajectories.adapters.answers import answers_player, expected_answers
 from benchpipe.contributions.trajectories.contents import Player, Slot
 from benchpipe.files import sha256
 from benchpipe.lab import Lab
@@ -17,7 +17,7 @@ from benchpipe.registry.records import Benchmark
 
 LEVELS = ("L0", "L1", "L2", "L3")
 L3 = {"deskwork": "benchpipe.contributions.trajectories.adapters.deskwork"}
-"""Adapters by name: modules with `player(task) -> Player`, `digest() -> str` and `missing() -> str`."""
+"""Adapters by name: modules with `player(task) -> Player`, `expected() -> {task: answer}`, `digest()` and `missing() -> str`."""
 
 
 @dataclass(frozen=True)
@@ -59,3 +59,14 @@ def wanted_by(benchmark: Benchmark, lab: Lab) -> Wanted:
         data = path.read_bytes()
         return Wanted(at_least, Adapter("L2", answers_player(data), sha256(data)))
     return Wanted(at_least, None)
+
+
+def expected_by(benchmark: Benchmark, lab: Lab) -> Mapping[str, str]:
+    """Expected answers by task, as far as this machine has them. They are the platform's own and go into no report."""
+    said = benchmark.raw.get("replay")
+    said = said if isinstance(said, Mapping) else {}
+    if said.get("adapter") in L3:
+        module: Any = importlib.import_module(L3[str(said["adapter"])])
+        return {} if module.missing() else module.expected()
+    path = lab.root / str(said.get("answers", ""))
+    return expected_answers(path.read_bytes()) if path.is_file() else {}

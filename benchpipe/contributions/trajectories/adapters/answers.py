@@ -28,7 +28,12 @@ class FinalAnswer:
         return Fraction(self._reply is not None and self._reply.strip().lower() == self._expected.strip().lower())
 
 
+def expected_answers(data: bytes) -> dict[str, str]:
+    """A JSON map, task id → expected answer."""
+    return msgspec.json.decode(data, type=dict[str, str])
+
+
 def answers_player(data: bytes) -> Callable[[Slot], Player]:
-    """Players from the bytes of a JSON map, task id → expected answer."""
-    expected = msgspec.json.decode(data, type=dict[str, str])
+    """Players from the bytes of the expected answers."""
+    expected = expected_answers(data)
     return lambda slot: FinalAnswer(expected.get(slot.task))

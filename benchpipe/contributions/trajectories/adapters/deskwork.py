@@ -44,6 +44,11 @@ def _by_id() -> dict[str, Any]:
     return {task.id: task for pool in _tasks().POOLS.values() for task in pool}
 
 
+def expected() -> dict[str, str]:
+    """The right answer of every task."""
+    return {name: task.answer for name, task in _by_id().items()}
+
+
 class Desk:
     """One task's desk: a reply lies on it as a draft, submitting hands the draft in, nothing counts after that."""
 
