@@ -15,6 +15,8 @@ from benchpipe.pipeline.collecting import QUIET
 from benchpipe.pipeline.instance import IN_FLIGHT, PROCESS_TAG, bury_dead_runs, open_instance
 from benchpipe.pipeline.scene import Scene, SceneResource
 from benchpipe.pipeline.sensors import host_poll_sensor, reconcile_sensor
+from benchpipe.registry.load import load_registry
+from benchpipe.site.build import build_site
 from benchpipe_tests.pipeline.conftest import cycle, materialised
 
 
@@ -75,6 +77,14 @@ def test_a_changed_price_prices_again_and_touches_no_record_and_no_status(collec
         assert built == {"price_list", "cost_estimates", "site_pages", "site_overview"}
     assert {path: path.read_bytes() for path in kept} == before
     assert json.loads(collected.costs_file("tabletop").read_bytes()) != costs
+
+
+def test_the_site_that_assets_build_part_by_part_is_the_whole_site(collected: Lab) -> None:
+    with open_instance(collected) as instance:
+        settle(instance, collected)
+    whole = build_site(collected, load_registry(collected), collected.site, public=False)
+    assert whole.files > 100
+    assert (whole.rendered, whole.removed) == (0, [])
 
 
 def test_a_new_file_of_runs_becomes_a_partition_and_a_page(collected: Lab) -> None:
