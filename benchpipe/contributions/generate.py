@@ -11,6 +11,8 @@ from typing import Any, get_args
 
 from pydantic import BaseModel
 
+from benchpipe.contributions.artifacts.codes import CODES as DATASET_CODES
+from benchpipe.contributions.artifacts.manifests import MANIFESTS
 from benchpipe.contributions.codes import CODES
 from benchpipe.contributions.models import PerTask, Submission
 from benchpipe.contributions.report import WORDS
@@ -154,6 +156,28 @@ def codes_page() -> str:
     return "\n".join(lines)
 
 
+def experiments_page() -> str:
+    """`docs/experiments-fields.md`: manifests and curve records of the dataset repository, and the codes of its checks."""
+    lines = [
+        "# Fields and codes of dataset directories",
+        "",
+        "Made by `benchpipe docs` from `benchpipe/contributions/artifacts/` (`manifests.py`, `codes.py`). The guide is",
+        "[experiments.md](experiments.md). A check is passed, failed or not run (never counted as passed).",
+        "",
+    ]
+    for model in MANIFESTS:
+        for part in _models_of(model):
+            head = (model.__doc__ or "").strip() if part is model else f"{model.__name__}: {part.__name__}"
+            lines += [f"## {head.rstrip('.')}", "", "| field | type | required | meaning |", "| --- | --- | --- | --- |"]
+            lines += [*_field_rows(part), ""]
+    lines += ["## Codes", "", "| code | check | effect | message | what to do |", "| --- | --- | --- | --- | --- |"]
+    lines += [
+        f"| {code.id} | {code.check} | {_EFFECTS[code.effect]} | {_shown(code.template)} | {_shown(code.hint)} |"
+        for code in DATASET_CODES.values()
+    ]
+    return "\n".join(lines) + "\n"
+
+
 def _shown(template: str) -> str:
     return re.sub(r"\{(\w+)\}", r"‹\1›", template).replace("|", "\\|")
 
@@ -163,5 +187,6 @@ PAGES: tuple[tuple[str, Callable[[], str]], ...] = (
     ("contrib/validate.py", validator_text),
     ("docs/contribution-fields.md", fields_page),
     ("docs/contribution-codes.md", codes_page),
+    ("docs/experiments-fields.md", experiments_page),
 )
 """File (relative to the repository) and the function that gives its text."""
