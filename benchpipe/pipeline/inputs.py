@@ -99,9 +99,14 @@ def pages_inputs(scene: Scene, benchmark: str) -> str:
         lab.costs_file(benchmark),
         lab.history_file(benchmark),
         *lab.run_folder(benchmark).glob("*/*/*/stamp"),
-        *lab.templates.rglob("*.*"),
     ]
-    return digest(scopes_inputs(scene, benchmark), scene.registry.prices, scene.registry.aliases, stamps(files))
+    registry = scene.registry
+    return digest(scopes_inputs(scene, benchmark), registry.prices, registry.aliases, stamps(files), look_inputs(scene))
+
+
+def look_inputs(scene: Scene) -> str:
+    """What every page of the site is made with: templates, and where the site and its media are."""
+    return digest(stamps(scene.lab.templates.rglob("*.*")), scene.registry.public)
 
 
 def status_inputs(scene: Scene) -> str:
@@ -114,8 +119,8 @@ def status_inputs(scene: Scene) -> str:
 
 
 def overview_inputs(scene: Scene) -> str:
-    """What the pages over all benchmarks show."""
-    return digest([pages_inputs(scene, benchmark) for benchmark in sorted(scene.registry.benchmarks)])
+    """What the pages over all benchmarks show: something of every benchmark; also of none, style and scripts."""
+    return digest([pages_inputs(scene, benchmark) for benchmark in sorted(scene.registry.benchmarks)], look_inputs(scene))
 
 
 BY_BENCHMARK: dict[str, Callable[[Scene, str], str]] = {
@@ -149,10 +154,15 @@ def reports_inputs(scene: Scene, dataset: str) -> str:
     return digest(submissions_inputs(scene, dataset), scene.registry.benchmarks.get(dataset), stamps(files))
 
 
+def results_inputs(scene: Scene, dataset: str) -> str:
+    """What a dataset's pages are made from: its checked submissions and what every page is made with."""
+    return digest(reports_inputs(scene, dataset), look_inputs(scene))
+
+
 BY_DATASET: dict[str, Callable[[Scene, str], str]] = {
     "submissions": submissions_inputs,
     "submission_reports": reports_inputs,
     "result_rows": reports_inputs,
-    "contribution_pages": reports_inputs,
+    "contribution_pages": results_inputs,
 }
 """Assets of a dataset that outsiders contribute to, in the order of the graph."""

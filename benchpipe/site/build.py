@@ -1,11 +1,12 @@
 """Build the whole site: read once, list every file as a job, render only what changed."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import UTC, datetime
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import nullcontext
+from datetime import UTC, date, datetime
 from functools import cache
-from itertools import chain
 from pathlib import Path
 
+from benchpipe.files import lock
 from benchpipe.lab import PACKAGE_ROOT, Lab
 from benchpipe.registry.records import Registry
 from benchpipe.site import addresses
@@ -18,8 +19,9 @@ from benchpipe.site.home_page import home, not_found
 from benchpipe.site.jobs import BuildResult, Job, digest_of, digest_of_files, run_jobs
 from benchpipe.site.logs import LogSource, log_pages
 from benchpipe.site.overview_page import overview
+from benchpipe.site.parts import OfBenchmark, Part, Shared, all_parts, part_of
 from benchpipe.site.reading import read_benchmarks
-from benchpipe.site.redirects import redirects
+from benchpipe.site.redirects import redirects, to_overview
 from benchpipe.site.render import Chrome, Link, Page, Renderer, file_of
 from benchpipe.site.results import results_pages
 from benchpipe.site.run_panel import run_page_of
@@ -32,20 +34,48 @@ def default_out(lab: Lab, *, public: bool) -> Path:
     return lab.root / "public" if public else lab.site
 
 
-def build_site(lab: Lab, registry: Registry, out: Path, *, public: bool, now: datetime | None = None) -> BuildResult:
-    """Bring the site in `out` up to date and remove what an earlier build left over.
+def build_site(
+    lab: Lab,
+    registry: Registry,
+    out: Path,
+    *,
+    public: bool,
+    now: datetime | None = None,
+    parts: Collection[Part] | None = None,
+) -> BuildResult:
+    """Bring the site in `out`, or these parts of it, up to date and remove what an earlier build of them left over.
 
-    The public build reads the committed snapshot and the committed registry, nothing else. `now` (default: the clock) only
-    tells dates of contributed results from future ones; it is printed nowhere, so the same inputs give the same bytes.
-    UsageError if `out` can't be written or holds something else.
+    The public build reads the committed snapshot and the committed registry, nothing else; a part reads what it shows.
+    `now` (default: the clock) only tells dates of contributed results from future ones; it is printed nowhere, so the same
+    inputs give the same bytes. Builds of the lab's own site wait for each other. UsageError if `out` can't be written or
+    holds something else.
     """
-    benchmarks = read_benchmarks(lab, registry, public=public)
+    names = registry.benchmarks.keys()
+    wanted = all_parts(names) if parts is None else frozenset(parts)
     renderer = Renderer(lab.templates, _chrome(registry, public=public))
     always = digest_of(_code_digest(), digest_of_files(sorted(lab.templates.rglob("*.*ml"))), repr(renderer.chrome))
     manifest = lab.cache / "site" / f"{digest_of(str(out.resolve()))[:16]}.json"
     today = (now or datetime.now(UTC)).date()
-    jobs = chain(_jobs(lab, registry, renderer, benchmarks, public), results_pages(lab, registry, renderer, today=today))
-    return run_jobs(jobs, out, manifest, always)
+    with lock(lab.lock_file("site"), wait=True) if out == lab.site else nullcontext():
+        jobs = _jobs(lab, registry, renderer, wanted, today, public=public)
+        return run_jobs(jobs, out, manifest, always, lambda path: part_of(path, names) in wanted)
+
+
+def _jobs(lab: Lab, registry: Registry, renderer: Renderer, parts: Collection[Part], today: date, *, public: bool) -> Iterator[Job]:
+    """The files of these parts, from what is read for them alone."""
+    only = None if Shared.OVERALL in parts else {part.id for part in parts if isinstance(part, OfBenchmark)}
+    benchmarks = read_benchmarks(lab, registry, public=public, only=only)
+
+    def page(path: str, inputs: Iterable[str], make: Callable[[], Page]) -> Job:
+        return Job(file_of(Path(), path).as_posix(), tuple(inputs), lambda: renderer.render(make()))
+
+    if Shared.OVERALL in parts:
+        yield from _overall_jobs(lab, registry, benchmarks, public, page)
+    for data in benchmarks:
+        if OfBenchmark(data.id) in parts:
+            yield from _benchmark_jobs(lab, registry, renderer, data, public, page)
+    if Shared.RESULTS in parts:
+        yield from results_pages(lab, registry, renderer, today=today)
 
 
 def _chrome(registry: Registry, *, public: bool) -> Chrome:
@@ -65,10 +95,9 @@ def _code_digest() -> str:
     return digest_of_files(sorted(PACKAGE_ROOT.rglob("*.py")))
 
 
-def _jobs(lab: Lab, registry: Registry, renderer: Renderer, benchmarks: Sequence[BenchmarkData], public: bool) -> Iterator[Job]:
-    def page(path: str, inputs: Iterable[str], make: Callable[[], Page]) -> Job:
-        return Job(file_of(Path(), path).as_posix(), tuple(inputs), lambda: renderer.render(make()))
-
+def _overall_jobs(
+    lab: Lab, registry: Registry, benchmarks: Sequence[BenchmarkData], public: bool, page: Callable[..., Job]
+) -> Iterator[Job]:
     everything = [data.whole_digest for data in benchmarks]
     found = changes(lab, benchmarks, public=public)
     recent = digest_of(repr(found[:600]), str(len(found)))
@@ -84,10 +113,7 @@ def _jobs(lab: Lab, registry: Registry, renderer: Renderer, benchmarks: Sequence
     yield page("feed.atom", (recent, registry.public.site_url), lambda: atom(found, registry.public.site_url))
     yield Job("feed.json", (recent, registry.public.site_url), lambda: json_feed(found, registry.public.site_url))
     yield page(addresses.SCHEMA, [data.benchmark.name for data in benchmarks], lambda: schema_page(benchmarks, public=public))
-    for redirect in redirects(benchmarks):
-        yield page(redirect.path, (repr(redirect),), lambda redirect=redirect: redirect)  # type: ignore[misc]
-    for data in benchmarks:
-        yield from _benchmark_jobs(lab, registry, renderer, data, public, page)
+    yield page("runs/", (), to_overview)
 
 
 def _benchmark_jobs(
@@ -117,6 +143,8 @@ def _benchmark_jobs(
             (data.benchmark.name, repr(one), family, *trials),
             lambda one=one: task(data, one, public=public),
         )
+    for redirect in redirects(data):
+        yield page(redirect.path, (repr(redirect),), lambda redirect=redirect: redirect)
     yield from table_jobs(lab, data, public=public)
     source = LogSource(lab, public, registry.public)
     for run in data.runs:

@@ -19,6 +19,8 @@ from benchpipe.errors import UsageError
 from benchpipe.files import write_bytes, write_json
 
 WRITERS: Final = 8
+MARKS: Final = ("runs/overview/index.html", "runs/*/compare/index.html", "results/credits/index.html")
+"""Pages that tell a site of ours: every part of one has its own."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,7 @@ class BuildResult:
     """What one build did. Paths are below the output folder."""
 
     files: int = 0
+    """Files of the parts that were built, changed or not."""
     written: list[str] = field(default_factory=list)
     removed: list[str] = field(default_factory=list)
     rendered: int = 0
@@ -61,14 +64,18 @@ def digest_of_files(files: Iterable[Path]) -> str:
     return digest_of(*parts)
 
 
-def run_jobs(jobs: Iterable[Job], out: Path, manifest_file: Path, always: str) -> BuildResult:
+def run_jobs(
+    jobs: Iterable[Job], out: Path, manifest_file: Path, always: str, owns: Callable[[str], bool] = lambda path: True
+) -> BuildResult:
     """Bring `out` up to date: write what changed, remove what an earlier build wrote and no job names any more.
 
-    `always` is the digest of what every page depends on (code, templates, navigation). Raises UsageError for a folder
-    that holds something else than a site, so that a mistyped `--out` never costs a file.
+    `always` is the digest of what every page depends on (code, templates, navigation). Files that `owns` denies belong to
+    another part of the site: they are neither made nor removed, and stay remembered. Raises UsageError for a folder that
+    holds something else than a site, so that a mistyped `--out` never costs a file.
     """
     known = _known(manifest_file, out)
-    result, now = BuildResult(), dict[str, str]()
+    now = {path: digest for path, digest in known.items() if not owns(path)}
+    result, of_others = BuildResult(), len(now)
     with _Writers(out, result) as writers:
         for job in jobs:
             now[job.path] = digest = digest_of(always, *job.inputs)
@@ -76,7 +83,7 @@ def run_jobs(jobs: Iterable[Job], out: Path, manifest_file: Path, always: str) -
                 continue
             result.rendered += 1
             writers.write(job.path, job.make())
-    result.files = len(now)
+    result.files = len(now) - of_others
     for path in sorted(known.keys() - now.keys()):
         if _remove(out, path):
             result.removed.append(path)
@@ -123,7 +130,7 @@ def _known(manifest_file: Path, out: Path) -> Mapping[str, str]:
         pass
     if not out.is_dir() or not any(out.iterdir()):
         return {}
-    if not (out / "runs" / "overview" / "index.html").is_file():
+    if not any(any(out.glob(page)) for page in MARKS):
         raise UsageError(f"{out}: holds something that is no site of ours; give --out an empty or a new folder")
     return {file.relative_to(out).as_posix(): "" for file in out.rglob("*") if file.is_file()}
 

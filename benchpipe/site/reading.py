@@ -4,7 +4,7 @@ The public build never looks at local data, also on a machine that has some.
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from benchpipe.lab import Lab
 from benchpipe.publish.names import machine_filter, private_places
@@ -20,12 +20,17 @@ from benchpipe.trials.store import parse_run_file
 from benchpipe.trials.view import ViewRecord, view
 
 
-def read_benchmarks(lab: Lab, registry: Registry, *, public: bool) -> list[BenchmarkData]:
-    """Every registered benchmark by id, with its shown runs. Files that can't be read count as absent (B11)."""
+def read_benchmarks(lab: Lab, registry: Registry, *, public: bool, only: Collection[str] | None = None) -> list[BenchmarkData]:
+    """Every registered benchmark (or those of `only`) by id, with its shown runs.
+
+    Files that can't be read count as absent (B11).
+    """
     logs = LogSource(lab, public, registry.public)
     no_machines = machine_filter(private_places(lab, registry)) if public else None
     found = []
     for name, benchmark in sorted(registry.benchmarks.items()):
+        if only is not None and name not in only:
+            continue
         plan = registry.plans.get(name)
         costs = {} if public else local_costs(lab, name)
         shown = public_benchmark(benchmark, no_machines) if no_machines else benchmark

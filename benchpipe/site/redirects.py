@@ -1,6 +1,6 @@
 """Pages that lead on (runs-system 12.8): former run ids, withdrawn modes, and `runs/`."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -19,16 +19,19 @@ class Redirect(Page):
     seconds: int = 0
 
 
-def redirects(benchmarks: Sequence[BenchmarkData]) -> Iterator[Redirect]:
-    """Every redirect and stub of the site."""
-    yield Redirect(path="runs/", title="Runs", to=OVERVIEW)
-    for data in benchmarks:
-        if data.default:  # so that every run has an address of its own, the default one too
-            yield Redirect(
-                path=f"runs/{data.id}/{data.default.id}/", title=data.default.agent.label, to=run_page(data, data.default.id)
-            )
-        for run in data.runs:
-            yield from _of_run(data, run)
+def to_overview() -> Redirect:
+    """`runs/` itself."""
+    return Redirect(path="runs/", title="Runs", to=OVERVIEW)
+
+
+def redirects(data: BenchmarkData) -> Iterator[Redirect]:
+    """Every redirect and stub of one benchmark."""
+    if data.default:  # so that every run has an address of its own, the default one too
+        yield Redirect(
+            path=f"runs/{data.id}/{data.default.id}/", title=data.default.agent.label, to=run_page(data, data.default.id)
+        )
+    for run in data.runs:
+        yield from _of_run(data, run)
 
 
 def _of_run(data: BenchmarkData, run: RunData) -> Iterator[Redirect]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchpipe.errors import UsageError
-from benchpipe.site.jobs import Job, digest_of, run_jobs
+from benchpipe.site.jobs import BuildResult, Job, digest_of, run_jobs
 
 
 def job(path: str, text: str, *inputs: str) -> Job:
@@ -15,14 +15,14 @@ def job(path: str, text: str, *inputs: str) -> Job:
 
 
 @pytest.fixture
-def build(tmp_path: Path) -> Callable[..., object]:
+def build(tmp_path: Path) -> Callable[..., BuildResult]:
     return lambda *jobs, always="code": run_jobs(jobs, tmp_path / "out", tmp_path / "manifest.json", always)
 
 
 HOME = job("runs/overview/index.html", "overview")
 
 
-def test_a_job_whose_inputs_are_the_same_is_not_even_rendered(build: Callable[..., object], tmp_path: Path) -> None:
+def test_a_job_whose_inputs_are_the_same_is_not_even_rendered(build: Callable[..., BuildResult], tmp_path: Path) -> None:
     build(HOME, job("a.html", "1"))
 
     def fail() -> bytes:
@@ -32,7 +32,7 @@ def test_a_job_whose_inputs_are_the_same_is_not_even_rendered(build: Callable[..
     assert (again.written, again.rendered) == ([], 0)
 
 
-def test_changed_inputs_with_equal_bytes_leave_the_file_untouched(build: Callable[..., object], tmp_path: Path) -> None:
+def test_changed_inputs_with_equal_bytes_leave_the_file_untouched(build: Callable[..., BuildResult], tmp_path: Path) -> None:
     build(job("a.html", "same", "one"))
     before = (tmp_path / "out/a.html").stat().st_mtime_ns
     again = build(job("a.html", "same", "two"))
@@ -40,18 +40,18 @@ def test_changed_inputs_with_equal_bytes_leave_the_file_untouched(build: Callabl
     assert (tmp_path / "out/a.html").stat().st_mtime_ns == before
 
 
-def test_new_code_renders_everything_again(build: Callable[..., object]) -> None:
+def test_new_code_renders_everything_again(build: Callable[..., BuildResult]) -> None:
     build(HOME)
     assert build(HOME, always="new code").rendered == 1
 
 
-def test_a_file_that_somebody_deleted_comes_back(build: Callable[..., object], tmp_path: Path) -> None:
+def test_a_file_that_somebody_deleted_comes_back(build: Callable[..., BuildResult], tmp_path: Path) -> None:
     build(HOME, job("a.html", "1"))
     (tmp_path / "out/a.html").unlink()
     assert build(HOME, job("a.html", "1")).written == ["a.html"]
 
 
-def test_pages_that_no_job_names_any_more_are_removed_with_their_folders(build: Callable[..., object], tmp_path: Path) -> None:
+def test_pages_that_no_job_names_any_more_are_removed_with_their_folders(build: Callable[..., BuildResult], tmp_path: Path) -> None:
     build(HOME, job("runs/b/old/index.html", "1"))
     again = build(HOME)
     assert again.removed == ["runs/b/old/index.html"]
@@ -59,14 +59,14 @@ def test_pages_that_no_job_names_any_more_are_removed_with_their_folders(build: 
     assert (tmp_path / "out" / HOME.path).is_file()
 
 
-def test_a_lost_manifest_costs_time_and_no_stale_page_stays(build: Callable[..., object], tmp_path: Path) -> None:
+def test_a_lost_manifest_costs_time_and_no_stale_page_stays(build: Callable[..., BuildResult], tmp_path: Path) -> None:
     build(HOME, job("old.html", "1"))
     (tmp_path / "manifest.json").write_text("{cut")
     again = build(HOME)
     assert (again.rendered, again.written, again.removed) == (1, [], ["old.html"])
 
 
-def test_a_folder_with_something_else_is_left_alone(build: Callable[..., object], tmp_path: Path) -> None:
+def test_a_folder_with_something_else_is_left_alone(build: Callable[..., BuildResult], tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out/thesis.tex").write_text("years of work")
     with pytest.raises(UsageError, match="no site of ours"):
@@ -74,7 +74,7 @@ def test_a_folder_with_something_else_is_left_alone(build: Callable[..., object]
     assert (tmp_path / "out/thesis.tex").read_text() == "years of work"
 
 
-def test_files_that_others_put_into_a_site_stay(build: Callable[..., object], tmp_path: Path) -> None:
+def test_files_that_others_put_into_a_site_stay(build: Callable[..., BuildResult], tmp_path: Path) -> None:
     build(HOME)
     (tmp_path / "out/CNAME").write_text("bench.example")
     build(HOME, always="other")

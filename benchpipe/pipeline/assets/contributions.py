@@ -12,6 +12,7 @@ from benchpipe.pipeline.assets.site import build, built
 from benchpipe.pipeline.partitions import DATASETS
 from benchpipe.pipeline.scene import Scene, SceneResource
 from benchpipe.registry.records import Benchmark, Place
+from benchpipe.site.parts import Shared
 
 OWNED: dict[str, Any] = {
     "group_name": "contributions",
@@ -83,6 +84,6 @@ def result_rows(context: dg.AssetExecutionContext, scene: SceneResource) -> dg.M
 def contribution_pages(context: dg.AssetExecutionContext, scene: SceneResource) -> dg.MaterializeResult[Any]:
     """The pages of contributed results, made from the merged files alone, so that page and record can't disagree."""
     look, dataset = scene.scene(), context.partition_key
-    built_from = inputs.reports_inputs(look, dataset)
-    result = build(look)
+    built_from = inputs.results_inputs(look, dataset)
+    result = build(look, Shared.RESULTS)
     return report.result(built_from, files={"page": look.lab.site / "results" / dataset / "index.html"}, **built(result))

@@ -4,21 +4,20 @@ from typing import Any
 
 import dagster as dg
 
-from benchpipe.files import lock
 from benchpipe.pipeline import inputs, report
 from benchpipe.pipeline.assets.runs import cost_estimates, run_states, trial_logs
 from benchpipe.pipeline.partitions import BENCHMARKS
 from benchpipe.pipeline.scene import Scene, SceneResource
 from benchpipe.site.build import build_site
 from benchpipe.site.jobs import BuildResult
+from benchpipe.site.parts import OfBenchmark, Part, Shared
 
 OWNED: dict[str, Any] = {"group_name": "site", "kinds": {"html"}, "owners": ["team:benchmark_owners"], "code_version": "1"}
 
 
-def build(look: Scene) -> BuildResult:
-    """Bring one part of the lab's site up to date. Builds wait for each other, since they share the folder."""
-    with lock(look.lab.lock_file("site"), wait=True):
-        return build_site(look.lab, look.registry, look.lab.site, public=False)
+def build(look: Scene, *parts: Part) -> BuildResult:
+    """Bring parts of the lab's site up to date."""
+    return build_site(look.lab, look.registry, look.lab.site, public=False, parts=parts)
 
 
 def built(result: BuildResult) -> dict[str, Any]:
@@ -37,15 +36,19 @@ def site_pages(context: dg.AssetExecutionContext, scene: SceneResource) -> dg.Ma
     """A benchmark's pages: runs, compare, tasks, log pages, downloads. Only what changed is rendered and written."""
     look, benchmark = scene.scene(), context.partition_key
     built_from = inputs.pages_inputs(look, benchmark)
-    result = build(look)
+    result = build(look, OfBenchmark(benchmark))
     page = look.lab.site / "runs" / benchmark / "index.html"
     return report.result(built_from, files={"page": page}, **built(result))
 
 
 @dg.asset(**OWNED, deps=[run_states, cost_estimates, site_pages])
 def site_overview(scene: SceneResource) -> dg.MaterializeResult[Any]:
-    """The pages over all benchmarks: home, overview, history, feeds, the schema of the tables, style and scripts."""
+    """The pages over all benchmarks: home, overview, history, feeds, the schema of the tables, style and scripts.
+
+    The results pages come along (submissions that did not change are not even opened): every page links to them, and
+    `benchpipe runs` builds no dataset.
+    """
     look = scene.scene()
     built_from = inputs.overview_inputs(look)
-    result = build(look)
+    result = build(look, Shared.OVERALL, Shared.RESULTS)
     return report.result(built_from, files={"page": look.lab.site / "index.html"}, **built(result))
