@@ -1,5 +1,6 @@
 """`benchpipe demo`: a lab of genuine jobs, collected, built and served. What a newcomer types first."""
 
+import os
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -21,7 +22,7 @@ def command(ctx: click.Context, port: int | None, no_serve: bool, into: Path) ->
     Example: benchpipe demo --port 8080
     """
     from benchpipe.definitions import defs
-    from benchpipe.hosts.pool import Pool
+    from benchpipe.hosts.pool import open_pool
     from benchpipe.pipeline.collecting import collect_once
     from benchpipe.pipeline.instance import open_instance
     from benchpipe.pipeline.scene import Scene, use_lab
@@ -29,7 +30,7 @@ def command(ctx: click.Context, port: int | None, no_serve: bool, into: Path) ->
     lab = demo.make_lab(into)
     use_lab(lab)
     scene = Scene(lab)
-    with open_instance(lab) as instance, Pool() as pool:
+    with open_instance(lab) as instance, open_pool(os.environ) as pool:
         cycle = collect_once(instance, scene, defs, now=datetime.now(UTC).replace(microsecond=0), pool=pool, on_host=tell_host)
     for name, reason in cycle.failed.items():
         click.echo(f"{name}: {reason}", err=True)

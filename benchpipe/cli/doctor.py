@@ -1,5 +1,6 @@
 """`benchpipe doctor`: each host, key and file, one line each: what works and what to do."""
 
+import os
 from pathlib import Path
 
 import msgspec
@@ -20,13 +21,13 @@ def command(ctx: click.Context, hosts_file: Path | None, as_json: bool) -> int:
     Exit code 1 if anything needs doing, 2 if there is no host to look at. Example: benchpipe doctor
     """
     from benchpipe.hosts.doctor import examine
-    from benchpipe.hosts.pool import Pool
+    from benchpipe.hosts.pool import open_pool
     from benchpipe.registry.load import load_registry
 
     lab = lab_of(ctx)
     registry = load_registry(lab, hosts_files=[hosts_file] if hosts_file else None)
     found = []
-    with Pool() as pool:
+    with open_pool(os.environ) as pool:
         for line in examine(lab, registry, pool):
             found.append(line)
             if not as_json:

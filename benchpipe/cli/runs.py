@@ -1,5 +1,6 @@
 """`benchpipe runs`: ask the hosts, then build what is due. Once, or every few seconds until interrupted."""
 
+import os
 import time
 from collections import Counter
 from datetime import UTC, datetime
@@ -40,14 +41,14 @@ def command(
     """
     lab = lab_of(ctx)
     from benchpipe.definitions import defs
-    from benchpipe.hosts.pool import Pool
+    from benchpipe.hosts.pool import open_pool
     from benchpipe.pipeline.collecting import collect_once
     from benchpipe.pipeline.instance import open_instance
     from benchpipe.pipeline.scene import Scene, use_lab
 
     use_lab(lab)
     failed = False
-    with open_instance(lab) as instance, Pool(patient=watch is not None) as pool:
+    with open_instance(lab) as instance, open_pool(os.environ, patient=watch is not None) as pool:
         while True:
             scene = Scene(lab, hosts_files=[hosts_file] if hosts_file else None)
             _tell_problems(scene.registry)

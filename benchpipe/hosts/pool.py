@@ -2,6 +2,7 @@
 
 import threading
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -124,3 +125,9 @@ class Pool:
 
             return OpensshConnection(host.ssh or host.name, self.ssh_config, self.limits, self.cancelled)
         return LocalConnection(self.cancelled)
+
+
+def open_pool(environment: Mapping[str, str], *, patient: bool = False) -> Pool:
+    """A pool as a command or asset opens it. BENCHPIPE_SSH_CONFIG names a client configuration other than the user's own."""
+    config = environment.get("BENCHPIPE_SSH_CONFIG")
+    return Pool(ssh_config=Path(config) if config else None, patient=patient)

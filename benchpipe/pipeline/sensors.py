@@ -1,12 +1,13 @@
 """Polling hosts and building what is due, as sensors. Each is a few lines around plain functions; neither keeps a cursor."""
 
+import os
 from dataclasses import replace
 
 import dagster as dg
 
 from benchpipe.errors import BenchpipeError
 from benchpipe.hosts.poll import poll_hosts
-from benchpipe.hosts.pool import Pool
+from benchpipe.hosts.pool import open_pool
 from benchpipe.pipeline import jobs
 from benchpipe.pipeline.instance import bury_dead_runs
 from benchpipe.pipeline.partitions import register, wanted
@@ -40,7 +41,7 @@ def host_poll_sensor(context: dg.SensorEvaluationContext, scene: SceneResource) 
     if not look.lab.hosts_files():
         return dg.SkipReason("no data/runs/hosts*.local.yml in this lab: write one that says where the jobs are (docs/hosts.md)")
     register(context.instance, look.lab, look.registry)
-    with Pool() as pool:
+    with open_pool(os.environ) as pool:
         pool.limits = replace(pool.limits, probe_s=TICK_S)
         try:
             result = poll_hosts(look.lab, look.registry, now=scene.now(), pool=pool)

@@ -1,10 +1,12 @@
 """What each host holds. Polls report it; the asset asks one host now, and takes long first scans."""
 
+import os
 from typing import Any
 
 import dagster as dg
 
 from benchpipe.hosts.poll import poll_hosts
+from benchpipe.hosts.pool import open_pool
 from benchpipe.pipeline import report
 from benchpipe.pipeline.partitions import HOSTS
 from benchpipe.pipeline.polling import reading_metadata
@@ -26,7 +28,8 @@ def host_trials(context: dg.AssetExecutionContext, scene: SceneResource) -> dg.M
     """
     look = scene.scene()
     host = context.partition_key
-    result = poll_hosts(look.lab, look.registry, now=scene.now(), only=[host], wait=True)
+    with open_pool(os.environ) as pool:
+        result = poll_hosts(look.lab, look.registry, now=scene.now(), only=[host], pool=pool, wait=True)
     reading = result.readings.get(host)
     if reading is None:
         raise dg.Failure(f"{host} serves no registered batch, or no hosts file lists it", allow_retries=False)

@@ -1,5 +1,6 @@
 """From readings to decisions, money and log pages, a benchmark at a time, and `status.json` over all of them."""
 
+import os
 from collections import Counter
 from typing import Any
 
@@ -7,7 +8,7 @@ import dagster as dg
 import msgspec
 
 from benchpipe.files import lock, sha256, write_json
-from benchpipe.hosts.pool import Pool
+from benchpipe.hosts.pool import open_pool
 from benchpipe.hosts.raw import RawCopies
 from benchpipe.hosts.store import load_requests
 from benchpipe.pipeline import inputs, report
@@ -136,7 +137,7 @@ def cost_estimates(context: dg.AssetExecutionContext, scene: SceneResource) -> d
 def trial_logs(context: dg.AssetExecutionContext, scene: SceneResource) -> dg.MaterializeResult[Any]:
     """The data of log pages: what the agent said and did in each trial. Only stale ones are built."""
     look, benchmark = scene.scene(), context.partition_key
-    with lock(look.lab.lock_file(f"logs-{benchmark}"), wait=True), Pool() as pool:
+    with lock(look.lab.lock_file(f"logs-{benchmark}"), wait=True), open_pool(os.environ) as pool:
         built_from = inputs.logs_inputs(look, benchmark)
         done = update_logs(
             look.lab,
