@@ -118,7 +118,7 @@ def test_the_daily_job_prunes_there_and_leaves_sqlite_files_of_former_days_alone
             create_run_for_test(day.instance, job_name="check", status=dg.DagsterRunStatus.SUCCESS)
         before = {key.to_user_string(): day.instance.get_materialized_partitions(key) for key in day.instance.all_asset_keys()}
         runs = list(day.instance.get_runs())
-        former = [lab.dagster_home / "history" / "runs.db", lab.dagster_home / "history" / "runs" / f"{runs[-1].run_id}.db"]
+        former = [lab.dagster_home / "history" / "runs.db", lab.dagster_home / "history" / "runs" / f"{runs[KEEP_RUNS].run_id}.db"]
         for path in former:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(b"of former days")
