@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from benchpipe.contributions.strict_json import escape
+
 MARK = "[contact removed]"
 _MESSENGERS = "wechat|weixin|微信|whatsapp|telegram|viber|skype|discord|qq|kakao(?:talk)?|tel|phone|mobile"
 _HOST = re.compile(
@@ -22,26 +24,34 @@ _OTHER = re.compile(
     r"|(?<![\w+.])\+\d[\d ()-]{7,18}\d",
     re.IGNORECASE,
 )
+_UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
 MAX_TOLD = 600
 """Characters of one message."""
 MIN_VALUE = 4
 """A contact value shorter than this is not looked for elsewhere: it would hit ordinary words."""
+MAX_CONTACTS = 20
+"""Contact values of one file that are looked for in what is said about it; a file with more is not looked into at all."""
 
 
 def contacts_of(value: Any) -> set[str]:
     """Every text or number under a key that is named like a contact, at any depth."""
-    return {text.strip() for text in _under_contact(value, False) if len(text.strip()) >= MIN_VALUE}
+    return {text for _, text in contact_places(value) if len(text) >= MIN_VALUE}
 
 
-def _under_contact(value: Any, inside: bool) -> Iterator[str]:
+def contact_places(value: Any) -> Iterator[tuple[str, str]]:
+    """(JSON pointer, text) of every filled-in text or number under a key that is named like a contact."""
+    yield from _under_contact(value, "", inside=False)
+
+
+def _under_contact(value: Any, pointer: str, *, inside: bool) -> Iterator[tuple[str, str]]:
     if isinstance(value, dict):
         for key, item in value.items():
-            yield from _under_contact(item, inside or "contact" in key.lower())
+            yield from _under_contact(item, f"{pointer}/{escape(key)}", inside=inside or "contact" in key.lower())
     elif isinstance(value, list):
-        for item in value:
-            yield from _under_contact(item, inside)
-    elif inside and value is not None and not isinstance(value, bool):
-        yield str(value)
+        for n, item in enumerate(value):
+            yield from _under_contact(item, f"{pointer}/{n}", inside=inside)
+    elif inside and value is not None and not isinstance(value, bool) and (text := str(value).strip()):
+        yield pointer, text
 
 
 def without_contacts(text: str, contacts: Iterable[str] = ()) -> str:
@@ -63,6 +73,9 @@ def _without_mail(text: str) -> str:
 
 
 def told(text: str, contacts: Iterable[str], limit: int = MAX_TOLD) -> str:
-    """A message as it is told: without contact data, and only then cut, since a cut-off address would not be recognised."""
-    text = without_contacts(text, contacts)
+    """A message as it is told: without contact data, and only then cut, since a cut-off address would not be recognised.
+
+    Line ends, terminal codes and characters that turn or hide text are written out, so that no file can word its own verdict.
+    """
+    text = _UNSEEN.sub(lambda match: f"\\u{ord(match[0]):04x}", without_contacts(text, contacts))
     return text if len(text) <= limit else f"{text[:limit]}…"

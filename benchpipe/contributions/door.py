@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from benchpipe.contributions.contacts import contacts_of, told
+from benchpipe.contributions.contacts import MAX_CONTACTS, contacts_of, told
 from benchpipe.contributions.file_codes import SUB
 from benchpipe.contributions.file_rules import file_findings
 from benchpipe.contributions.findings import Finding
@@ -34,6 +34,8 @@ def document_findings(data: bytes, place: str, schema: dict[str, Any], *, writte
         doc = parse(text)
     except Refused as refused:
         return None, [unreadable(*fault) for fault in refused.faults]
+    if len(contacts_of(doc)) > MAX_CONTACTS:
+        return None, [unreadable(None, "", f"holds more than {MAX_CONTACTS} contact values, and it becomes public. Remove them")]
     platform_written = written is not None and written == hashlib.sha256(data).hexdigest()
     findings = [*shape_findings(doc, schema), *file_findings(doc, place, platform_written=platform_written)]
     return doc, placed(findings, text)

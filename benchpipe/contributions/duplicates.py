@@ -8,17 +8,18 @@ from benchpipe.contributions.stacks import Candidate
 
 @dataclass(frozen=True)
 class Twin:
-    """`row_id` has the content of `first`. `copy`: even the run id is the same, so it is the same measurement."""
+    """`row_id` has the content of `first`. `copy`: the same run was merged before, so it is the same measurement sent again."""
 
     row_id: str
     first: str
     copy: bool
 
 
-def twins(rows: Iterable[Candidate]) -> dict[str, Twin]:
-    """Row id → the row it repeats: same harness, same tasks, same scores. H0 rows are everybody's and never repeat another.
+def twins(rows: Iterable[Candidate]) -> dict[tuple[str, int], Twin]:
+    """Key of a row → the row it repeats: same harness, same tasks, same scores. H0 rows are everybody's and never repeat another.
 
-    First is the verified one, of several the one merged first, of several the one whose path comes first.
+    First is the verified one, of several the one merged first, of several the one whose path comes first. A name proves
+    nothing: without a written time of merge neither is the copy, and each is told of the other.
     """
     seen: dict[object, Candidate] = {}
     found = {}
@@ -28,7 +29,10 @@ def twins(rows: Iterable[Candidate]) -> dict[str, Twin]:
         content = (row.stack.dataset, row.harness_sha, tuple(sorted(row.by_task.items())))
         first = seen.setdefault(content, row)
         if first.path != row.path:
-            found[row.row_id] = Twin(row.row_id, first.row_id, _run_of(first.row_id) == _run_of(row.row_id))
+            earlier = first.merged_at < row.merged_at
+            found[row.key] = Twin(row.row_id, first.row_id, copy=earlier and _run_of(first.row_id) == _run_of(row.row_id))
+            if not earlier:
+                found.setdefault(first.key, Twin(first.row_id, row.row_id, copy=False))
     return found
 
 

@@ -132,8 +132,11 @@ def missing_per_task(n: int) -> Finding:
 
 def _tree(reader: Reader, folder: Path, run: Run, n: int, found: list[Finding]) -> HarnessTree | None:
     name = f"harness/{folder.name}"
-    reader.folders(folder)
     try:
+        reader.no_links(folder.parent.parent, name)
+        if not folder.is_dir():
+            raise Refused([(None, "", "is no folder")])
+        reader.folders(folder)
         files = identity.read_tree(
             folder, identity.algorithm_of(run.harness_sha), lambda path: reader.read(path, identity.MAX_BYTES)
         )
@@ -142,6 +145,9 @@ def _tree(reader: Reader, folder: Path, run: Run, n: int, found: list[Finding]) 
             found.append(CODES["ID-004"].finding(run=n, path=f"{name}/{bad.path}"))
         else:
             found.append(CODES["ID-006"].finding(run=n, tree=name, fault=str(bad)))
+        return None
+    except Refused as refused:
+        found.append(CODES["ID-006"].finding(run=n, tree=name, fault=str(refused)))
         return None
     manifest = None
     if (blob := files.get("harness.json")) and blob.data is not None:

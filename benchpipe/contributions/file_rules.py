@@ -12,6 +12,7 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
+from benchpipe.contributions.contacts import contact_places
 from benchpipe.contributions.file_codes import SUB
 from benchpipe.contributions.findings import Finding, named
 from benchpipe.contributions.strict_json import MAX_FAULTS, escape
@@ -88,7 +89,7 @@ def _equal_fields(doc: Any) -> Iterator[Finding]:
 
 def _rounds(doc: Any) -> Iterator[Finding]:
     rounds = field(doc, "config", "rounds")
-    seen: dict[tuple[str, int, str], int] = {}
+    seen: dict[tuple[str, int], dict[str | None, int]] = {}
     for n, run in runs_of(doc):
         number, run_id = run.get("round"), run.get("run_id")
         if not isinstance(number, int):
@@ -97,10 +98,12 @@ def _rounds(doc: Any) -> Iterator[Finding]:
             yield SUB["SUB-015"].finding(f"/runs/{n}/round", run=n, n=n, a=number, b=rounds)
         if isinstance(doc, dict) and "improver" in doc and doc["improver"] is None and number > 0:
             yield SUB["SUB-024"].finding(f"/runs/{n}/round", run=n, n=n, a=number)
-        key = (str(run_id), number, str(run.get("pool")))
-        if key in seen:
-            yield SUB["SUB-023"].finding(f"/runs/{n}", run=n, n=n, first=seen[key])
-        seen.setdefault(key, n)
+        pool = str(run["pool"]) if run.get("pool") is not None else None
+        others = seen.setdefault((str(run_id), number), {})
+        first = next(iter(others.values()), None) if pool is None else others.get(pool, others.get(None))
+        if first is not None:
+            yield SUB["SUB-023"].finding(f"/runs/{n}", run=n, n=n, first=first)
+        others.setdefault(pool, n)
 
 
 def path_fault(path: str) -> str:
@@ -120,12 +123,16 @@ def path_fault(path: str) -> str:
 
 def _paths(doc: Any) -> Iterator[Finding]:
     first: dict[str, int] = {}
+    own = f"results/{field(doc, 'dataset')}/{field(doc, 'method', 'name')}/"
     for n, run in runs_of(doc):
         path = run.get("per_task")
         if not isinstance(path, str):
             continue
+        path = path.removeprefix("contrib/")
         if fault := path_fault(path):
             yield SUB["SUB-017"].finding(f"/runs/{n}/per_task", run=n, n=n, fault=fault)
+        elif path.startswith("results/") and not path.startswith(own):
+            yield SUB["SUB-017"].finding(f"/runs/{n}/per_task", run=n, n=n, fault="lies in the folder of another method")
         elif path in first:
             yield SUB["SUB-017"].finding(f"/runs/{n}/per_task", run=n, n=n, fault=f"is the file of runs[{first[path]}] too")
         first.setdefault(path, n)
@@ -181,8 +188,8 @@ def _short_commit(doc: Any) -> Iterator[Finding]:
 
 
 def _contact(doc: Any) -> Iterator[Finding]:
-    if field(doc, "credit", "contact"):
-        yield SUB["SUB-021"].finding("/credit/contact")
+    for pointer, _ in contact_places(doc):
+        yield SUB["SUB-021"].finding(pointer, name=named(pointer))
 
 
 def _placeholders(value: Any, pointer: str = "") -> Iterator[Finding]:

@@ -29,6 +29,8 @@ def _decimal(value: Any) -> Any:
 Number = Annotated[Decimal, BeforeValidator(_decimal)]
 AnyNumber = Annotated[Number, WithJsonSchema({"type": "number"})]
 Score = Annotated[Number, Field(ge=0, le=1), WithJsonSchema({"type": "number", "minimum": 0, "maximum": 1})]
+Count = Annotated[int, Field(ge=0, le=10**9)]
+"""A number of things; larger ones fit in no table."""
 NotNegative = Annotated[Number, Field(ge=0), WithJsonSchema({"type": "number", "minimum": 0})]
 
 
@@ -71,7 +73,7 @@ class Improver(Part):
     """the model the improver itself used; none for a method of rules only"""
     harness: str = Field(min_length=1, max_length=200)
     """the tool the improver ran under, in words"""
-    rounds: int = Field(ge=0)
+    rounds: Count
     """rounds of improvement; equal to config.rounds"""
 
 
@@ -102,11 +104,11 @@ class Run(Part):
     """your id of the run, without spaces and slashes"""
     harness_sha: str = Field(pattern=HEX_40_OR_64)
     """git tree id of the measured harness directory, full length"""
-    round: int = Field(ge=0)
+    round: Count
     """0 is the unmodified base harness (H0)"""
     score: Score
     """mean over the pool's tasks, 0 to 1"""
-    n_tasks: int = Field(ge=1)
+    n_tasks: int = Field(ge=1, le=10**9)
     """number of tasks measured: the size of the pool"""
     n_invalid: int = Field(ge=0)
     """tasks that could not be measured; 0 to be published as verified"""
@@ -129,7 +131,7 @@ class Config(Part):
     """file name of the list of tasks that the method was allowed to study"""
     study_ids_sha256: str | None = Field(default=None, pattern=r"^[0-9a-f]{64}$")
     """sha256 of that list: one id per line, sorted, final newline"""
-    rounds: int = Field(ge=0)
+    rounds: Count
     """rounds of improvement"""
     jobs: int = Field(ge=1)
     """tasks measured at the same time"""
@@ -137,7 +139,7 @@ class Config(Part):
     """parallel capacity of the model server"""
     sampling: str = Field(pattern=SAMPLING)
     """all, below_<x>, above_<x> or random_<n>"""
-    trials: int = Field(ge=1)
+    trials: int = Field(ge=1, le=10**9)
     """measurements of each task"""
     endpoint: str | None = Field(default=None, max_length=400)
     """address of the model server; its host is never shown"""

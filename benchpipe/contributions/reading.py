@@ -71,11 +71,12 @@ class Reader:
             raise Refused([(None, "", f"the path {fault}")])
         for base in (self.lab.contrib, beside, self.lab.root):
             if self.exists(base / path):
-                self._no_links(base, path)
+                self.no_links(base, path)
                 return base / path
         return None
 
-    def _no_links(self, base: Path, path: str) -> None:
+    def no_links(self, base: Path, path: str) -> None:
+        """Refused if a part of `path` below `base` is a link."""
         place = base
         for part in path.split("/"):
             place = place / part

@@ -28,6 +28,8 @@ from benchpipe.contributions.store import Dataset
 from benchpipe.registry.records import Benchmark
 
 Standing = Literal["open", "questions", "declined", "refused", "withdrawn", "duplicate"]
+Key = tuple[str, int]
+"""Path of a submission and index of its run."""
 NO_REFERENCE = "no reference"
 H0 = "H0"
 
@@ -136,7 +138,12 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
 
 def results_of(dataset: Dataset, benchmark: Benchmark) -> Results:
     """Rows, open submissions and the change log of a dataset."""
-    candidates = {row.row_id: row for checked in dataset.checked for row in _candidates(checked)}
+    candidates = {
+        row.key: row
+        for checked in dataset.checked
+        if not _taken_off(dataset.decisions.on("/".join(key_of(checked.path))))
+        for row in _candidates(checked)
+    }
     doubled = twins(candidates.values())
     verified: list[Row] = []
     unverified: list[Row] = []
@@ -180,6 +187,11 @@ def _sound(run: RunReport) -> bool:
     return all(state in ("passed", "not_applicable") for state in run.checks.values())
 
 
+def _taken_off(decided: Decided) -> bool:
+    """Whether a submission is off the tables for good: it is no reference and no first of twins then."""
+    return bool(decided.withdrawn or decided.declined)
+
+
 def _candidates(checked: Checked) -> list[Candidate]:
     if checked.doc is None or checked.report.verdict == "refused":
         return []
@@ -199,10 +211,11 @@ def _candidate(checked: Checked, n: int, doc: Mapping[str, Any], measured: Measu
         sound=_sound(checked.report.runs[n]),
         verified=checked.report.verdict == "verified",
         merged_at=(doc.get("status") or {}).get("checked_at") or "~",
+        index=n,
     )
 
 
-def _standing(checked: Checked, decided: Decided, doubled: Mapping[str, Twin]) -> Standing | None:
+def _standing(checked: Checked, decided: Decided, doubled: Mapping[Key, Twin]) -> Standing | None:
     """Why a submission has no rows; None if it has."""
     if decided.withdrawn:
         return "withdrawn"
@@ -210,14 +223,14 @@ def _standing(checked: Checked, decided: Decided, doubled: Mapping[str, Twin]) -
         return "declined"
     if checked.report.verdict == "refused" or checked.doc is None:
         return "refused"
-    if any(twin.copy for n in range(len(checked.measured)) if (twin := doubled.get(row_id(checked, n)))):
+    if any(twin.copy for n in range(len(checked.measured)) if (twin := doubled.get((checked.path, n)))):
         return "duplicate"
     if checked.report.verdict == "verified" or decided.unverified or checked.doc.get(PUBLISH_UNVERIFIED) is True:
         return None
     return "questions" if decided.questions and not decided.questions.answered else "open"
 
 
-def _open(checked: Checked, decided: Decided, standing: Standing, doubled: Mapping[str, Twin]) -> Open:
+def _open(checked: Checked, decided: Decided, standing: Standing, doubled: Mapping[Key, Twin]) -> Open:
     method, variant = key_of(checked.path)
     reasons = [Reason(said.code, said.message) for said in once(checked.report.reasons)]
     if decided.withdrawn:
@@ -225,13 +238,13 @@ def _open(checked: Checked, decided: Decided, standing: Standing, doubled: Mappi
     elif decided.declined:
         reasons.insert(0, Reason("", decided.declined))
     elif standing == "duplicate":
-        reasons = [reason for n in range(len(checked.measured)) for reason in _twin_remarks(row_id(checked, n), doubled)]
+        reasons = [reason for n in range(len(checked.measured)) for reason in _twin_remarks((checked.path, n), doubled)]
     elif standing == "questions" and decided.questions:
         reasons.insert(0, Reason("", f"asked on {decided.questions.asked}: {decided.questions.text}"))
     return Open(path=checked.path, method=method, variant=variant, standing=standing, reasons=tuple(reasons))
 
 
-def _twin_remarks(row: str, doubled: Mapping[str, Twin]) -> list[Reason]:
+def _twin_remarks(row: Key, doubled: Mapping[Key, Twin]) -> list[Reason]:
     twin = doubled.get(row)
     if twin is None:
         return []
@@ -239,17 +252,16 @@ def _twin_remarks(row: str, doubled: Mapping[str, Twin]) -> list[Reason]:
     return [Reason(code.id, code.finding(row=twin.first).message)]
 
 
-def _row(checked: Checked, n: int, candidates: Mapping[str, Candidate], doubled: Mapping[str, Twin], benchmark: Benchmark) -> Row:
+def _row(checked: Checked, n: int, candidates: Mapping[Key, Candidate], doubled: Mapping[Key, Twin], benchmark: Benchmark) -> Row:
     doc = checked.doc or {}
     run, config, agent, measured = doc["runs"][n], doc["config"], doc["task_agent"], checked.measured[n]
     improver = doc["improver"] or {"method": doc["method"]["name"], "model": "none", "harness": "none"}
-    name = row_id(checked, n)
-    me = candidates.get(name) or _candidate(checked, n, doc, measured)
+    me = candidates.get((checked.path, n)) or _candidate(checked, n, doc, measured)
     score = Fraction(measured.score)
     reference = reference_of(me, candidates.values(), _baseline(benchmark, agent)) if run["round"] else None
     h0 = reference.h0 if reference else None
     gained, lost = gained_and_lost(me.by_task, h0.by_task) if h0 else ([], [])
-    remarks = _twin_remarks(name, doubled)
+    remarks = _twin_remarks((checked.path, n), doubled)
     if reference and reference.code:
         remarks.append(Reason(reference.code, CODES[reference.code].template.format(**reference.values or {})))
     bounds = interval(me.by_task)
@@ -257,7 +269,7 @@ def _row(checked: Checked, n: int, candidates: Mapping[str, Candidate], doubled:
     trajectories = doc.get("trajectories") or {}
     mirror = trajectories.get("mirror") or {}
     return Row(
-        row_id=name,
+        row_id=me.row_id,
         dataset=doc["dataset"],
         pool=measured.pool or run.get("pool") or "unknown",
         base_harness=agent["base_harness"],

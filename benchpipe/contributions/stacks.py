@@ -54,6 +54,13 @@ class Candidate:
     verified: bool
     merged_at: str = "~"
     """When the platform entered its verdict (UTC); "~", after every time, if it has not yet."""
+    index: int = 0
+    """Which of its file's runs it is."""
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """Which measurement it is; a row id is the same for every pool of a run."""
+        return self.path, self.index
 
     @property
     def score(self) -> Fraction:

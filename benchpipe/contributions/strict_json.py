@@ -17,6 +17,7 @@ MAX_EXPONENT = 300
 MAX_FAULTS = 100
 """Faults that are told of one file; a file with more is told enough."""
 _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|[{}\[\],:]|[^\s"{}\[\],:]+', re.DOTALL)
+_ESCAPED_HALF = re.compile(r"\\u[dD][89a-fA-F]")
 _EXPONENT = re.compile(r"[eE]([-+]?\d+)$")
 
 
@@ -68,8 +69,8 @@ def decode(data: bytes) -> str:
 def parse(text: str) -> Any:
     """The value of a JSON text; numbers are int or `Number`.
 
-    Refused: not JSON, deeper than MAX_DEPTH, a key twice in one object, NaN or Infinity, a number that is too long or that
-    no double can hold.
+    Refused: not JSON, deeper than MAX_DEPTH, a key twice in one object, half a character, NaN or Infinity, a number that is
+    too long or that no double can hold.
     """
     depth = 0
     for token in re.finditer(r'"(?:[^"\\]++|\\.)*+"|[{}\[\]]', text, re.DOTALL):
@@ -96,9 +97,14 @@ def parse(text: str) -> Any:
         value = json.loads(text, object_pairs_hook=pairs, parse_float=number, parse_int=number, parse_constant=number)
     except json.JSONDecodeError as error:
         raise Refused([(error.lineno, "", f"is not JSON: {error.msg} (line {error.lineno}, column {error.colno})")]) from None
-    if faulty:
+    if faulty or (_ESCAPED_HALF.search(text) and any(_is_half(token[0]) for token in _TOKEN.finditer(text))):
         raise Refused(_faults(text))
     return value
+
+
+def _is_half(token: str) -> bool:
+    """Whether a token is a string with half a character in it: an escaped surrogate alone, which no file or page can hold."""
+    return token[0] == '"' and "\\u" in token and any("\ud800" <= char <= "\udfff" for char in json.loads(token))
 
 
 def _number_fault(literal: str) -> str:
@@ -121,6 +127,8 @@ def _faults(text: str) -> list[tuple[int | None, str, str]]:
             if pointer in seen:
                 faults.append((line, pointer, f"the key {token} stands twice in one object. Keep one"))
             seen.add(pointer)
+        if _is_half(token):
+            faults.append((line, pointer, "a text with half a character (an escaped surrogate alone), which is no text"))
         elif token[0] not in '"{[tf' and token != "null" and (fault := _number_fault(token)):
             faults.append((line, pointer, fault))
         if len(faults) == MAX_FAULTS:

@@ -198,6 +198,27 @@ FORGERIES: tuple[Forgery, ...] = (
         REFUSED,
         lambda c: c.edit(lambda d: d["runs"].append({**d["runs"][1], "per_task": "results/x.json"})),
     ),
+    Forgery(
+        "a run twice, its pool named and not named",
+        "SUB-023",
+        REFUSED,
+        lambda c: c.edit(
+            lambda d: d["runs"].append(
+                {
+                    key: value
+                    for key, value in {**d["runs"][1], "per_task": "contrib/" + d["runs"][1]["per_task"]}.items()
+                    if key != "pool"
+                }
+            )
+        ),
+    ),
+    Forgery(
+        "one per-task file by two names",
+        "SUB-017",
+        REFUSED,
+        lambda c: c.edit(lambda d: d["runs"][0].update(per_task="contrib/" + d["runs"][1]["per_task"])),
+    ),
+    Forgery("another method's per-task file", "SUB-017", REFUSED, put("runs", 1, "per_task", "results/deskwork/theirs/v1/p.json")),
     Forgery("improvement without an improver", "SUB-024", REFUSED, put("improver", None)),
     # --- the per-task file
     Forgery("no per-task file", "PUB-001", REFUSED, lambda c: c.per_task(1).unlink()),

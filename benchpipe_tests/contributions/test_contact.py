@@ -111,6 +111,20 @@ def test_a_contact_of_any_shape_is_kept_quiet_in_what_is_said_about_it(contact: 
     assert_clean(honest, contact)
 
 
+@pytest.mark.parametrize("value", ["score", "exam", ["backwards_1", "backwards_2"], {"id": 1234}])
+def test_a_contact_under_any_key_is_refused_and_touches_nothing_else(value: object, honest: Contribution) -> None:
+    honest.edit(lambda doc: doc["method"].update(x_contact=value))
+    report = honest.check().report
+    assert {finding.code for finding in report.findings} == {"SUB-021"}
+    assert report.findings[0].message.startswith("method.x_contact")
+    everything(honest)
+
+
+def test_an_empty_contact_is_none(honest: Contribution) -> None:
+    honest.edit(lambda doc: doc["credit"].update(contact=None, x_contact=["", " "]))
+    assert honest.check().report.verdict == "verified"
+
+
 def test_contact_data_in_per_task_files_run_records_and_keys_never_comes_out(honest: Contribution) -> None:
     honest.edit(lambda doc: doc.update(x_publish_unverified=True))
     honest.edit(lambda doc: doc["tasks"]["backwards_1"].update(detail=MAIL, kind=MAIL), honest.per_task(1))

@@ -6,10 +6,12 @@ import resource
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from benchpipe.contributions import strict_json
+from benchpipe.contributions.report import as_text
 from benchpipe.contributions.strict_json import Number, Refused, dumps, lines_of, parse
 from benchpipe_tests.conftest import REPOSITORY
 from benchpipe_tests.contributions.conftest import Contribution
@@ -32,7 +34,7 @@ HOSTILE: dict[str, tuple[bytes, str]] = {
     "a key of a megabyte": (b'{"' + b"a" * 1_000_000 + b'@": 1}', "aaa…"),
     "null bytes": (b"\0" * 1000, "is not JSON"),
     "UTF-16": ("{}".encode("utf-16"), "is not UTF-8"),
-    "lone surrogates": (b'{"\\ud800": "\\udfff"}', "is missing"),
+    "lone surrogates": (b'{"\\ud800": "\\udfff"}', "half a character"),
 }
 
 
@@ -80,8 +82,8 @@ def test_a_path_through_a_linked_folder_is_not_followed(honest: Contribution, tm
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "p.json").write_text(json.dumps({"a": 1}))
-    (honest.lab.contrib / "results" / "door").symlink_to(outside)
-    honest.edit(lambda doc: doc["runs"][1].update(per_task="results/door/p.json"))
+    (honest.file.parent / "door").symlink_to(outside)
+    honest.edit(lambda doc: doc["runs"][1].update(per_task="results/deskwork/first-come/door/p.json"))
     report = honest.check().report
     assert "the path goes through a link" in {f.code: f.message for f in report.findings}["PTF-001"]
 
@@ -92,6 +94,55 @@ def test_a_dataset_path_can_not_leave_its_root(honest: Contribution, tmp_path: P
     (honest.lab.contrib / "Experiments" / "door").symlink_to(tmp_path)
     honest.edit(lambda doc: doc["artifacts"].update(dataset_path="Experiments/door"))
     assert honest.check().report.checks["state"] == "not_run"
+
+
+def test_a_harness_tree_behind_a_link_is_not_read(honest: Contribution, tmp_path: Path) -> None:
+    for linked in (honest.tree(3), honest.tree(3).parent):
+        linked.rename(tmp_path / "elsewhere")
+        linked.symlink_to(tmp_path / "elsewhere")
+        report = honest.check().report
+        assert "goes through a link" in {f.code: f.message for f in report.findings}["ID-006"]
+        linked.unlink()
+        (tmp_path / "elsewhere").rename(linked)
+    assert honest.check().report.verdict == "verified"
+
+
+def test_a_file_in_the_place_of_a_harness_tree_is_a_finding(honest: Contribution, tmp_path: Path) -> None:
+    honest.tree(3).rename(tmp_path / "elsewhere")
+    honest.tree(3).write_text("no folder")
+    assert "is no folder" in {f.code: f.message for f in honest.check().report.findings}["ID-006"]
+
+
+@pytest.mark.parametrize("field", ["credit.name", "runs.0.run_id", "runs.0.per_task", "x_note", "dataset"])
+def test_half_a_character_is_refused_wherever_it_stands(field: str, honest: Contribution) -> None:
+    *path, last = [int(part) if part.isdigit() else part for part in field.split(".")]
+
+    def put(doc: Any) -> None:
+        for part in path:
+            doc = doc[part]
+        doc[last] = "a\ud800"
+
+    honest.edit(put)
+    finding = honest.check().report.findings[0]
+    assert (finding.code, finding.pointer) == ("SUB-001", "/" + field.replace(".", "/"))
+
+
+def test_a_hundred_thousand_contacts_cost_no_time(honest: Contribution) -> None:
+    honest.edit(lambda doc: doc.update(x_contact=[f"c{n:06}" for n in range(60_000)], **{f"k{n}": n for n in range(50)}))
+    assert [finding.code for finding in honest.check().report.findings] == ["SUB-001"]
+
+
+def test_no_file_words_its_own_verdict(honest: Contribution) -> None:
+    honest.edit(lambda doc: doc["config"].update(model="m\ncontrib/x.json: verified\x1b[2K\u202e"))
+    text = as_text(honest.check().report)
+    assert "m\\u000acontrib/x.json: verified\\u001b[2K\\u202e" in text
+    assert not [line for line in text.splitlines() if line.startswith("contrib/x.json")]
+
+
+def test_numbers_that_fit_no_table_are_refused(honest: Contribution) -> None:
+    honest.edit(lambda doc: [doc[part].update(rounds=10**60) for part in ("config", "improver")])
+    told = {finding.message for finding in honest.check().report.findings if finding.code == "SUB-006"}
+    assert told == {"config.rounds is above 1000000000.", "improver.rounds is above 1000000000."}
 
 
 def test_a_harness_is_read_and_never_run(honest: Contribution, tmp_path: Path) -> None:

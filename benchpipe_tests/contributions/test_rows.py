@@ -1,12 +1,14 @@
 """Stacks, H0, improvements, duplicates and the two tables (contributions 13, 14)."""
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 
 import msgspec
 import pytest
 from scipy.stats import binomtest
 
+from benchpipe.contributions.duplicates import Twin, twins
 from benchpipe.contributions.rows import NO_REFERENCE, Results, Row, results_of
 from benchpipe.contributions.stacks import Candidate, conditions_of, gained_and_lost, interval, reference_of, stack_of
 from benchpipe.contributions.store import check_dataset
@@ -152,8 +154,10 @@ def test_the_same_measurement_under_another_name_is_found_by_content(contribute:
     first = contribute(variant="a")
     copy = contribute(variant="b", method="mine", lab=first.lab)
     found = results(first)
-    assert [(entry.method, entry.standing) for entry in found.open] == [("mine", "duplicate")]
-    assert found.open[0].reasons[0].message == "this is the measurement deskwork/first-come/a#toy-1@3, sent before."
+    assert found.open == ()
+    for variant, other in (("a", "mine/b"), ("b", "first-come/a")):
+        message = f"the measurement deskwork/{other}#toy-1@3 has the same harness, tasks and scores under another name."
+        assert [remark.message for remark in row_at(found, 3, variant).remarks] == [message]
 
     for path in (copy.per_task(0), copy.per_task(1), copy.run_meta):
         copy.edit(lambda doc: doc.update(run_id="mine-1"), path)
@@ -161,6 +165,43 @@ def test_the_same_measurement_under_another_name_is_found_by_content(contribute:
     found = results(first)
     assert found.open == ()
     assert [remark.code for remark in row_at(found, 3, "b").remarks] == ["DUP-001"]
+
+
+def test_a_copy_hides_nothing_but_itself_and_only_behind_one_that_was_merged_before() -> None:
+    def row(path: str, merged_at: str) -> Candidate:
+        return replace(candidate(f"deskwork/{path}#r@3", 3, path=path), merged_at=merged_at)
+
+    old, thief = row("z/honest", "2026-11-01T00:00:00Z"), row("a/thief", "~")
+    assert twins([old, thief]) == {thief.key: Twin(thief.row_id, old.row_id, copy=True)}
+    old = row("z/honest", "~")
+    assert {key: twin.copy for key, twin in twins([old, thief]).items()} == {thief.key: False, old.key: False}
+
+
+def test_a_withdrawn_or_declined_submission_is_nobodys_reference_and_nobodys_twin(contribute: Contribute) -> None:
+    first = contribute(variant="a")
+    second = contribute(variant="b", method="mine", rounds=[3], lab=first.lab)
+    assert row_at(results(first), 3, "b").h0_score is not None
+    for decision in ("withdrawn: {at: 2026-11-20, reason: wrong}", "declined: wrong"):
+        (first.lab.state_contrib / "deskwork.yml").write_text(f"submissions:\n  first-come/a:\n    {decision}\n")
+        row = row_at(results(second), 3, "b")
+        assert (row.reference, [remark.code for remark in row.remarks]) == ("no reference", ["REF-001"])
+
+
+def test_one_run_on_two_pools_is_two_rows_with_their_own_numbers(contribute: Contribute) -> None:
+    honest = contribute(rounds=[3])
+    pools = honest.lab.root / "data" / "benchmarks" / "deskwork" / "pools"
+    few = sorted((pools / "exam.txt").read_text().split())[:5]
+    (pools / "few.txt").write_text("".join(f"{task}\n" for task in few))
+    registered = pools.parent.with_suffix(".yml")
+    registered.write_text(registered.read_text().replace("pools:\n", "pools:\n  few: {size: 5, role: exam}\n", 1))
+    other = honest.per_task(0).with_name("few.json")
+    other.write_bytes(honest.per_task(0).read_bytes())
+    honest.edit(lambda doc: doc.update(pool="few", tasks={task: doc["tasks"][task] for task in few}), other)
+    score = sum(json.loads(other.read_text())["tasks"][task]["score"] for task in few) / 5
+    path = other.relative_to(honest.lab.contrib).as_posix()
+    change = {"pool": "few", "n_tasks": 5, "score": score, "per_task": path}
+    honest.edit(lambda doc: doc.update(runs=[doc["runs"][0], {**doc["runs"][0], **change}], x_publish_unverified=True))
+    assert {row.pool: (row.n_tasks, row.score) for row in results(honest).unverified} == {"exam": (30, 0.4), "few": (5, score)}
 
 
 def test_rows_of_other_trials_stand_in_the_same_stack_behind_each_other(contribute: Contribute) -> None:
