@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from benchpipe.contributions.artifacts.gate import trials_of
-from benchpipe.contributions.artifacts.layout import MAX_TREE, Method, is_folder, walk
+from benchpipe.contributions.artifacts.layout import MAX_TREE, Method, is_folder, tree_fault, walk
 from benchpipe.contributions.artifacts.records import gather
 from benchpipe.contributions.identity import Blob, Tree, blob_id
 from benchpipe.contributions.pools import task_sets
@@ -173,7 +173,7 @@ def review_directory(place: Method, exam: Exam) -> list[Review]:
     trials = {line.round: trials_of(line.record) for line in record.lines}
     for number in place.rounds():
         folder = place.harness(number)
-        if is_folder(folder):
+        if is_folder(folder) and not tree_fault(folder):
             found += in_tree(f"harness/round-{number}", _files(folder), exam, lambda path, file: file.data or b"")
         archive = place.tasks(number)
         if archive.is_file() and not archive.is_symlink():

@@ -4,6 +4,7 @@
 texts stream; nothing contributed is executed or unpacked.
 """
 
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -14,6 +15,7 @@ from benchpipe.contributions.artifacts import agreement, coverage, gate, layout,
 from benchpipe.contributions.artifacts.codes import CHECKS, CODES
 from benchpipe.contributions.artifacts.layout import ROOT, Scope, scope_of
 from benchpipe.contributions.artifacts.records import MethodRecord, at, gather, read_small, unusable
+from benchpipe.contributions.contacts import told
 from benchpipe.contributions.findings import FAIL, NOT_RUN, Finding
 from benchpipe.contributions.pools import TaskSet, task_sets
 from benchpipe.contributions.report import State, Verdict, worst
@@ -75,12 +77,12 @@ def check_directory(
         records.append(record)
         findings += found
         findings += _method(record, lab, benchmarks.get(place.benchmark), on_progress)
-    told = tuple(sorted({_told(finding) for finding in findings}, key=lambda t: (t.file, t.line or 0, t.code, t.message)))
-    runs = tuple(_method_report(record, told) for record in records)
-    checks = {check: worst([_state(check, told), *(run.checks[check] for run in runs)]) for check in CHECKS}
+    findings_told = tuple(sorted({_told(finding) for finding in findings}, key=lambda t: (t.file, t.line or 0, t.code, t.message)))
+    runs = tuple(_method_report(record, findings_told) for record in records)
+    checks = {check: worst([_state(check, findings_told), *(run.checks[check] for run in runs)]) for check in CHECKS}
     checks = checks if runs else _undecided(checks, _OF_RECORDS)
     name = "/".join((ROOT, *scope.parts))
-    return DirectoryReport(path=name, verdict=_verdict(checks), checks=checks, runs=runs, findings=told)
+    return DirectoryReport(path=name, verdict=_verdict(checks), checks=checks, runs=runs, findings=findings_told)
 
 
 def _coverage(scope: Scope, benchmark: str) -> list[Finding]:
@@ -113,7 +115,8 @@ def _method(record: MethodRecord, lab: Lab, benchmark: Benchmark | None, on_prog
         found += tasks.archive(record, line, pools)
     found += _unrecorded(record)
     on_progress(f"{place.name}: secrets")
-    found += secrets.in_texts(place.folder, place.name)
+    with contextlib.suppress(layout.TooDeep):  # DS-007 says it
+        found += secrets.in_texts(place.folder, place.name)
     for manifest in (place.agent_folder / "task_agent.json", place.family_folder / "family.json"):
         if manifest.is_file():
             found += secrets.in_file(manifest, f"{ROOT}/{manifest.relative_to(place.root).as_posix()}")
@@ -137,8 +140,18 @@ def _unrecorded(record: MethodRecord) -> list[Finding]:
 def _told(finding: Finding) -> Told:
     severity: Literal["error", "warning"] = "error" if finding.severity == "error" else "warning"
     return Told(
-        file=finding.file, line=finding.line, code=finding.code, severity=severity, message=finding.message, hint=finding.hint
+        file=_printable(finding.file),
+        line=finding.line,
+        code=finding.code,
+        severity=severity,
+        message=_printable(finding.message),
+        hint=finding.hint,
     )
+
+
+def _printable(text: str) -> str:
+    """A stranger's text as it may be shown: file names may hold any byte."""
+    return told(text.encode("utf-8", "backslashreplace").decode(), ())
 
 
 def _state(check: str, told: Sequence[Told]) -> State:

@@ -9,7 +9,7 @@ from typing import Any
 from benchpipe.contributions.archives import BadArchive, members
 from benchpipe.contributions.artifacts import manifests
 from benchpipe.contributions.artifacts.codes import CODES
-from benchpipe.contributions.artifacts.layout import ROOT, Method, Scope, is_folder, tree_bytes
+from benchpipe.contributions.artifacts.layout import ROOT, Method, Scope, is_folder, tree_bytes, tree_fault
 from benchpipe.contributions.artifacts.records import at
 from benchpipe.contributions.findings import Finding
 from benchpipe.contributions.strict_json import Refused
@@ -32,7 +32,7 @@ def entry_of(place: Method, round_: int) -> dict[str, Any]:
         "patch": _is_file(patch),
         "tasks": _is_file(tasks),
         "n_task_files": _n_files(tasks) if _is_file(tasks) else 0,
-        "bytes": (tree_bytes(harness) if is_folder(harness) else 0)
+        "bytes": (tree_bytes(harness) if is_folder(harness) and not tree_fault(harness) else 0)
         + sum(path.stat().st_size for path in files.values() if _is_file(path)),
         "sha256": {name: _sha256(path) if _is_file(path) else None for name, path in files.items()},
     }

@@ -19,6 +19,8 @@ README = "README.md"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+@-]*")
 _ROUND = re.compile(r"round-(0|[1-9]\d{0,5})")
 MIB = 1 << 20
+MAX_DEPTH = 64
+"""Directories inside each other below a harness."""
 MAX_TREE, MAX_PATCH, MAX_ARCHIVE, MAX_OTHER = 256 * MIB, 256 * MIB, 20 << 30, 32 * MIB
 """Bytes of one round's harness, one patch, one task archive, any other file."""
 
@@ -185,8 +187,20 @@ def _rounds(folder: Path, name: str, ending: str, wanted: str, limit: int) -> It
             yield place, _unexpected(place, kind)
         elif ending == ".patch" and stem == "round-0":
             yield place, f"{place}: round 0 has no patch, it is the baseline"
-        elif (bytes_ := tree_bytes(folder / entry) if wanted == "folder" else size) > limit:
-            yield place, f"{place} has {bytes_:,} bytes; the limit is {limit:,}"
+        elif fault := tree_fault(folder / entry) if wanted == "folder" else _too_large(size, limit):
+            yield place, f"{place} {fault}"
+
+
+def _too_large(size: int, limit: int) -> str:
+    return f"has {size:,} bytes; the limit is {limit:,}" if size > limit else ""
+
+
+def tree_fault(folder: Path) -> str:
+    """Why a harness tree is not read at all: too large, too deep; empty if it is."""
+    try:
+        return _too_large(tree_bytes(folder), MAX_TREE)
+    except TooDeep:
+        return f"is nested deeper than {MAX_DEPTH} directories"
 
 
 def _unexpected(place: str, kind: str) -> str:
@@ -210,11 +224,20 @@ def tree_bytes(folder: Path) -> int:
     return size
 
 
-def walk(folder: Path) -> Iterator[tuple[str, str, int, Path]]:
-    """(path below it, kind, bytes, path) of everything below a directory but the directories, in path order per level."""
+class TooDeep(Exception):
+    """Directories inside directories without end."""
+
+
+def walk(folder: Path, depth: int = 0) -> Iterator[tuple[str, str, int, Path]]:
+    """(path below it, kind, bytes, path) of everything below a directory but the directories, in path order per level.
+
+    TooDeep below MAX_DEPTH directories.
+    """
+    if depth > MAX_DEPTH:
+        raise TooDeep(str(folder))
     for name, kind, size in entries(folder):
         if kind == "folder":
-            for below, its_kind, its_size, path in walk(folder / name):
+            for below, its_kind, its_size, path in walk(folder / name, depth + 1):
                 yield f"{name}/{below}", its_kind, its_size, path
         else:
             yield name, kind, size, folder / name

@@ -11,7 +11,7 @@ from typing import Any
 from benchpipe.contributions import identity
 from benchpipe.contributions.artifacts import manifests, patches
 from benchpipe.contributions.artifacts.codes import CODES
-from benchpipe.contributions.artifacts.layout import MAX_PATCH, MAX_TREE, is_folder, tree_bytes
+from benchpipe.contributions.artifacts.layout import MAX_PATCH, MAX_TREE, is_folder, tree_fault
 from benchpipe.contributions.artifacts.records import Line, MethodRecord, at
 from benchpipe.contributions.findings import Finding
 from benchpipe.contributions.identity import Blob, Tree
@@ -51,7 +51,7 @@ def _state(record: MethodRecord, line: Line, found: list[Finding]) -> State:
     folder = record.place.harness(line.round)
     tree = f"harness/round-{line.round}"
     file = f"{record.place.name}/{tree}"
-    if not is_folder(folder) or tree_bytes(folder) > MAX_TREE:
+    if not is_folder(folder) or tree_fault(folder):
         found.append(at(CODES["DS-014"].finding(sha=line.sha, round=line.round), file))
         return State(line, folder, None)
     try:

@@ -4,13 +4,14 @@ The memory is a speed-up only: it keeps the report beside the digest of what it 
 """
 
 import contextlib
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
 
 from benchpipe.contributions.artifacts.checking import DirectoryReport, Progress, check_directory
-from benchpipe.contributions.artifacts.layout import ROOT, is_folder, walk
+from benchpipe.contributions.artifacts.layout import ROOT, TooDeep, is_folder, walk
 from benchpipe.contributions.reading import stamp
 from benchpipe.contributions.store import code_digest
 from benchpipe.files import json_bytes, sha256, write_bytes
@@ -33,7 +34,10 @@ def experiments_folder(lab: Lab, dataset: str) -> Path:
 def experiments_digest(lab: Lab, dataset: str) -> str:
     """Digest of the stamps (size, times, inode, mode) of every file of a benchmark's directories; reads no content."""
     folder = experiments_folder(lab, dataset)
-    found = [[name, kind, stamp(path)] for name, kind, _, path in walk(folder)] if is_folder(folder) else []
+    found: list[object] = []
+    with contextlib.suppress(TooDeep):
+        for name, kind, _, path in walk(folder) if is_folder(folder) else ():
+            found.append([os.fsencode(name).hex(), kind, stamp(path)])
     return sha256(json_bytes(found))
 
 

@@ -1,7 +1,9 @@
 """Mechanical checks of a dataset directory: honest ones pass untouched, every mutation is caught by the right code (17.7)."""
 
 import json
+import os
 import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -172,3 +174,50 @@ def test_nothing_to_look_at_is_never_passed(grow: Grow) -> None:
     report = tree.check()
     assert report.verdict == "refused"
     assert report.checks["identity"] == report.checks["gate"] == "not_run"
+
+
+def deep(tree: Tree) -> None:
+    """Directories inside each other, more than any path can name at once."""
+    here = os.getcwd()
+    try:
+        os.chdir(tree.harness(2))
+        for _ in range(1500):
+            os.mkdir("d" * 3)
+            os.chdir("d" * 3)
+        Path("x").write_text("x")
+    finally:
+        os.chdir(here)
+
+
+HOSTILE: dict[str, Callable[[Tree], Any]] = {
+    "a name that is no text": lambda t: (t.method / os.fsdecode(b"\xff\xfe")).write_bytes(b"x"),
+    "a name with terminal codes": lambda t: (t.method / "\x1b[2J\u202etxt").write_text("x"),
+    "names that are no text in a tree": lambda t: (t.harness(2) / os.fsdecode(b"\xff")).write_bytes(b"x"),
+    "directories without end": deep,
+    "a curve of one long line": lambda t: (t.method / "curve.jsonl").write_text("[" * 200_000),
+    "a link instead of a manifest": lambda t: (t.family_file.unlink(), t.family_file.symlink_to("/etc/passwd")),
+    "a link instead of a tree": lambda t: (shutil.rmtree(t.harness(2)), t.harness(2).symlink_to("/etc")),
+    "a link instead of a patch": lambda t: (t.patch(2).unlink(), t.patch(2).symlink_to("/etc/passwd")),
+    "a patch of one huge hunk": lambda t: t.patch(2).write_bytes(
+        b"diff --git a/a b/a\n@@ -1,99999999 +1,99999999 @@\n" + b" x\n" * 9999
+    ),
+    "a coverage file of numbers": lambda t: t.coverage_file.write_text("[1e999999999]"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_directories_get_a_report_that_can_be_printed(name: str, grow: Grow) -> None:
+    from benchpipe.contributions.artifacts.checking import as_json, as_text
+
+    tree = grow()
+    HOSTILE[name](tree)
+    try:
+        report = tree.check()
+        assert report.verdict == "refused"
+        text = as_text(report) + json.dumps(as_json(report), ensure_ascii=False)
+        text.encode("utf-8")
+        assert not any(char in text for char in "\x1b\u202e\r")
+        assert "root:" not in text
+    finally:
+        if name == "directories without end":
+            subprocess.run(["rm", "-rf", str(tree.harness(2))], check=True)
