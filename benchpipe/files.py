@@ -13,7 +13,7 @@ from typing import Any
 
 from benchpipe.errors import LockHeld, UsageError
 
-_NOT_WRITABLE = {
+NOT_WRITABLE = {
     errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOSPC, errno.EDQUOT, errno.EISDIR, errno.ENOTDIR, errno.EEXIST,
 }  # fmt: skip
 """What a person can mend; the last three: something else is in the way."""
@@ -35,7 +35,7 @@ def writing(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno in _NOT_WRITABLE:
+        if error.errno in NOT_WRITABLE:
             raise UsageError(f"{path}: can't be written ({os.strerror(error.errno or 0)}); check rights and space") from error
         raise
 

@@ -67,11 +67,12 @@ def _slot(seen: View, task: str, mode: str | None) -> ViewRecord:
     records = seen.tasks[task].records if task in seen.tasks else {}
     if mode is None and len(records) == 1:
         return next(iter(records.values()))
-    if mode is None or mode not in records:
-        modes = ", ".join(records)
-        raise UsageError(
-            f"{seen.run} has no {task} {mode or ''}".rstrip() + (f"; its modes: {modes}" if modes else "; no such task in it")
-        )
+    if not records:
+        raise UsageError(f"{seen.run} has no task {task}; it has: {', '.join(seen.tasks)}")
+    if mode is None:
+        raise UsageError(f"{task} was tried in several modes; add one: {', '.join(records)}")
+    if mode not in records:
+        raise UsageError(f"{seen.run} has no {task} {mode}; its modes: {', '.join(records)}")
     return records[mode]
 
 

@@ -6,6 +6,7 @@ A command is imported only when it is called, so that `benchpipe runs` pays for 
 import importlib
 import importlib.util
 import os
+import sqlite3
 import sys
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import rich_click as click
 
 from benchpipe import __version__
 from benchpipe.errors import BenchpipeError
+from benchpipe.files import NOT_WRITABLE
 from benchpipe.lab import Lab
 
 COMMANDS = {
@@ -34,6 +36,10 @@ COMMANDS = {
     "docs": "write the generated pages of docs/ again",
 }
 """Command name → one line of help. The command is `command` in `benchpipe/cli/<name>.py`."""
+
+
+SQLITE_NO_ROOM = ("is full", "readonly", "disk I/O error", "unable to open")
+"""What SQLite says when its file can't be written."""
 
 
 class LazyGroup(click.RichGroup):
@@ -80,6 +86,17 @@ def public_build(asked: bool) -> bool:
     return asked or os.environ.get("RB_PUBLIC", "").strip().lower() not in ("", "0", "false", "no")
 
 
+def _no_room(error: BaseException | None) -> str | None:
+    """Why a write failed, if a full or read-only place is behind `error`; Dagster's storage hides it in errors of its own."""
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in NOT_WRITABLE:
+            return os.strerror(error.errno or 0)
+        if isinstance(error, sqlite3.OperationalError) and any(word in str(error) for word in SQLITE_NO_ROOM):
+            return str(error)
+        error = error.__cause__ or error.__context__
+    return None
+
+
 def main() -> None:
     """Run the command line: a user's mistake is one line on stderr and an exit code, never a traceback."""
     try:
@@ -97,3 +114,8 @@ def main() -> None:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    except Exception as error:
+        if not (reason := _no_room(error)):
+            raise
+        click.echo(f"benchpipe: the lab can't be written ({reason}); check rights and space", err=True)
+        sys.exit(2)

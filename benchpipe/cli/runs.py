@@ -72,6 +72,8 @@ def command(
                     raise
                 click.echo(str(held), err=True)
             else:
+                for name in cycle.waiting:
+                    click.echo(f"{name}: is being built by another process; it will be up to date when that ends", err=True)
                 for name, reason in cycle.failed.items():
                     click.echo(f"{name}: {reason}", err=True)
                 tell_problems_found(cycle.built)

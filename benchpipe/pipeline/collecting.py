@@ -18,7 +18,6 @@ from benchpipe.pipeline.polling import report_poll
 from benchpipe.pipeline.reconcile import MAX_TRIES, Due, benchmarks_due, due_over_all, registry_due, standing, with_sums
 from benchpipe.pipeline.scene import Scene
 
-WAITS = {"under way": "is being built by another process", "given up": f"failed {MAX_TRIES} times; waits for other inputs"}
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 NEEDS_RAW_RECORDS = ("trial_logs", "site_pages", "site_overview")
 """What `--no-sync` leaves for a later cycle: log pages, and the pages that link to them."""
@@ -31,6 +30,8 @@ class Cycle:
     poll: PollResult
     built: dict[str, dict[str, Any]] = field(default_factory=dict)
     """Asset and partition ("run_states[tabletop]") → metadata values of its new materialisation."""
+    waiting: list[str] = field(default_factory=list)
+    """What another process is building right now; nothing is wrong with it."""
     failed: dict[str, str] = field(default_factory=dict)
     """Benchmark (or the job, where it is over all of them) → why its run failed."""
 
@@ -79,7 +80,10 @@ def _build(
 ) -> None:
     """Execute one run, without the checks of its assets (`benchpipe check` tells those), unless it may not start now."""
     if (stand := standing(instance, due)) != "startable":
-        cycle.failed[due.partition or due.job] = WAITS[stand]
+        if stand == "under way":
+            cycle.waiting.append(due.partition or due.job)
+        else:
+            cycle.failed[due.partition or due.job] = f"failed {MAX_TRIES} times; waits for other inputs"
         return
     if on_build:
         on_build(due)
@@ -96,6 +100,15 @@ def _build(
         name = materialization.asset_key.to_user_string() + (f"[{materialization.partition}]" if materialization.partition else "")
         cycle.built[name] = {key: value.value for key, value in materialization.metadata.items()}
     if not result.success:
+        _end_if_interrupted(instance, result)
         errors = [event.step_failure_data.error for event in result.all_node_events if event.is_step_failure]
         causes = [(error.cause or error).message.strip().splitlines()[0] for error in errors if error]
         cycle.failed[due.partition or due.job] = "; ".join(causes) or "its run failed"
+
+
+def _end_if_interrupted(instance: dg.DagsterInstance, result: dg.ExecuteInProcessResult) -> None:
+    """Ctrl-C comes out of Dagster as a failed step. It is no failure of the partition, and it ends the command."""
+    if not any("DagsterExecutionInterruptedError" in str(event.event_specific_data) for event in result.all_events):
+        return
+    instance.report_run_canceled(result.dagster_run, message="interrupted by its user")
+    raise KeyboardInterrupt

@@ -6,6 +6,7 @@ done that was not done. Inputs that people write count by what they say; files o
 """
 
 import hashlib
+import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -35,7 +36,7 @@ def stamps(files: Iterable[Path]) -> list[tuple[str, int, int]]:
             stat = path.stat()
         except OSError:
             continue
-        found.append((str(path), stat.st_size, stat.st_mtime_ns))
+        found.append((os.fsencode(path).decode("utf-8", "replace"), stat.st_size, stat.st_mtime_ns))
     return found
 
 
