@@ -55,9 +55,9 @@ def host_poll_sensor(context: dg.SensorEvaluationContext, scene: SceneResource) 
 
 @dg.sensor(
     jobs=[jobs.registry, jobs.collect, jobs.sum_up, jobs.contributions],
-    minimum_interval_seconds=30,
+    minimum_interval_seconds=60,
     default_status=dg.DefaultSensorStatus.RUNNING,
-    description="Every 30 seconds: what differs from what it was built from is built again, and nothing else.",
+    description="Every minute: what differs from what it was built from is built again, and nothing else.",
 )
 def reconcile_sensor(context: dg.SensorEvaluationContext, scene: SceneResource) -> dg.SensorResult | dg.SkipReason:
     look, instance = scene.scene(), context.instance

@@ -44,7 +44,7 @@ class Daemon:
             list(execute_sensor_iteration(self.workspace, self._log, None, None))
 
     def idle(self, sensor: str, now: datetime, every: timedelta, n: int) -> None:
-        """Store `n` more ticks of a sensor like its last one, without evaluating it (a day has 2,880 of them)."""
+        """Store `n` more ticks of a sensor like its last one, without evaluating it (a day has 1,440 of them)."""
         (state,) = (one for one in self.instance.all_instigator_state() if one.instigator_name == sensor)
         last = self.instance.get_ticks(state.instigator_origin_id, state.selector_id, limit=1)[0].tick_data
         for number in range(1, n + 1):

@@ -11,7 +11,7 @@ from benchpipe_tests.pipeline.conftest import materialised
 from benchpipe_tests.pipeline.daemon import daemon
 from benchpipe_tests.pipeline.labs import TASKS, many_hosts, regrade, trial_of
 
-POLL, RECONCILE = timedelta(seconds=181), timedelta(seconds=31)
+POLL, RECONCILE = timedelta(seconds=181), timedelta(seconds=61)
 HOST = 17
 """Of 20 hosts and 4 benchmarks: it holds the newest batch of `bench1`."""
 

@@ -21,7 +21,7 @@ from benchpipe_tests.pipeline.conftest import cycle, materialised
 from benchpipe_tests.pipeline.daemon import daemon, run_job
 from benchpipe_tests.pipeline.labs import many_hosts, regrade, trial_of
 
-POLL, RECONCILE = timedelta(seconds=181), timedelta(seconds=31)
+POLL, RECONCILE = timedelta(seconds=181), timedelta(seconds=61)
 pytestmark = pytest.mark.timeout(400)
 
 
