@@ -73,15 +73,15 @@ def read_decisions(lab: Lab, dataset: str) -> Decisions:
     return parse_decisions(Reader(lab).read_if_there(file), lab.relative(file))
 
 
-def check_dataset(lab: Lab, dataset: str, benchmarks: Mapping[str, Benchmark], *, today: date) -> Dataset:
-    """The gate on every submission of a dataset; unchanged ones come from memory."""
+def check_dataset(lab: Lab, dataset: str, benchmarks: Mapping[str, Benchmark], *, today: date, remembered: bool = True) -> Dataset:
+    """The gate on every submission of a dataset; unchanged ones come from memory, unless nothing is to be `remembered`."""
     try:
         decisions = read_decisions(lab, dataset)
     except UsageError as error:
         return Dataset(id=dataset, checked=(), decisions=Decisions(), digest=sha256(str(error).encode()), problem=str(error))
     memory_file = lab.cache / "contrib" / f"{dataset}.json"
     made_of = _made_of(benchmarks.get(dataset))
-    memory = _remembered(memory_file, made_of)
+    memory = _remembered(memory_file, made_of) if remembered else Memory(made_of=made_of)
     entries: dict[str, Entry] = {}
     n_checked = 0
     for path in submission_files(lab, dataset):
@@ -96,7 +96,7 @@ def check_dataset(lab: Lab, dataset: str, benchmarks: Mapping[str, Benchmark], *
             entry = Entry(checked=_redacted(checked), seen=reader.seen, replayed=replayed, until=until)
         entries[name] = entry
     now = Memory(made_of=made_of, entries=entries)
-    if now != memory:
+    if remembered and now != memory:
         write_bytes(memory_file, msgspec.json.encode(now))
     return Dataset(
         id=dataset,

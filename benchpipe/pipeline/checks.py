@@ -10,6 +10,7 @@ from benchpipe.checks.rules import RULES
 from benchpipe.contributions.store import check_dataset, datasets
 from benchpipe.pipeline import report
 from benchpipe.pipeline.scene import SceneResource
+from benchpipe.site import agreement
 
 GATE = ("schema", "task_set", "validity", "score", "state", "config", "trajectories")
 SEVERITY = {"error": dg.AssetCheckSeverity.ERROR, "warning": dg.AssetCheckSeverity.WARN}
@@ -79,4 +80,12 @@ def gate(context: dg.AssetCheckExecutionContext, scene: SceneResource) -> Iterat
         yield outcome(findings, title, "warning", check_name=name, asset_key="submission_reports")
 
 
-CHECKS = [*(checks_of(asset) for asset in sorted({rule.asset for rule in RULES})), guard_finds_nothing, gate]
+@dg.asset_check(asset="contribution_pages", description="Results pages and row files hold the rows of the merged files")
+def page_and_record_agree(scene: SceneResource) -> dg.AssetCheckResult:
+    """Compares a built site with rows that are made afresh from contrib/, remembering nothing."""
+    look = scene.scene()
+    findings = agreement.disagreements(look.lab, look.registry, look.lab.site, today=scene.now().date())
+    return outcome(findings, "Results pages and row files hold the rows of the merged files", "error")
+
+
+CHECKS = [*(checks_of(asset) for asset in sorted({rule.asset for rule in RULES})), guard_finds_nothing, gate, page_and_record_agree]

@@ -48,13 +48,18 @@ ACKNOWLEDGEMENTS_FILE = "data/results/acknowledgements.json"
 
 def results_pages(lab: Lab, registry: Registry, renderer: Renderer, *, today: date) -> Iterator[Job]:
     """Every file of the results pages: pages, row files, credits. Reads contrib/ and state/contrib/ only."""
+    yield from pages_of(list(load_results(lab, registry, today=today)), renderer)
+
+
+def load_results(
+    lab: Lab, registry: Registry, *, today: date, remembered: bool = True
+) -> Iterator[tuple[Benchmark, Dataset, Results]]:
+    """Every registered benchmark that takes or has results, with its checked submissions and their rows."""
     takes = [benchmark.id for benchmark in registry.benchmarks.values() if benchmark.pools]
-    loaded = [
-        (benchmark, check_dataset(lab, name, registry.benchmarks, today=today))
-        for name in datasets(lab, takes)
-        if (benchmark := registry.benchmarks.get(name))
-    ]
-    yield from pages_of([(benchmark, dataset, results_of(dataset, benchmark)) for benchmark, dataset in loaded], renderer)
+    for name in datasets(lab, takes):
+        if benchmark := registry.benchmarks.get(name):
+            dataset = check_dataset(lab, name, registry.benchmarks, today=today, remembered=remembered)
+            yield benchmark, dataset, results_of(dataset, benchmark)
 
 
 def pages_of(loaded: Sequence[tuple[Benchmark, Dataset, Results]], renderer: Renderer) -> Iterator[Job]:
