@@ -74,7 +74,7 @@ def test_jobs_sensors_and_schedule_have_the_names_that_scripts_call() -> None:
     sensors = {sensor.name: (sensor.minimum_interval_seconds, sensor.default_status) for sensor in SENSORS}
     assert sensors == {
         "host_poll_sensor": (180, dg.DefaultSensorStatus.STOPPED),
-        "reconcile_sensor": (30, dg.DefaultSensorStatus.RUNNING),
+        "reconcile_sensor": (60, dg.DefaultSensorStatus.RUNNING),
     }
     assert [schedule.job_name for schedule in SCHEDULES] == ["clean_instance"]
 
