@@ -50,7 +50,7 @@ TASKS: Final = Table(
 )
 RUNS: Final = Table(
     "runs",
-    "One row per run, mode and scope: `bench` counts the benchmark's own tasks, `all` the excluded ones too.",
+    "One row per run, mode and scope: bench counts the benchmark's own tasks, all the excluded ones too.",
     (
         Column("benchmark", "text", "benchmark id"),
         Column("run", "text", "run id"),

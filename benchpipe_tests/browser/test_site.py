@@ -277,6 +277,48 @@ def test_everything_that_can_be_clicked_can_be_reached_by_tab(page: Any, kind: s
 # --- every kind of page -----------------------------------------------------------------------------------------------
 
 
+FIRST_NUMBERS = {
+    "": "tbody td.num >> nth=1",
+    "runs/overview/": ".score .stat-value >> nth=0",
+    "runs/kitchen/": ".scope-bench .stat-value >> nth=0",
+    f"runs/kitchen/{SECOND}/": ".scope-bench .stat-value >> nth=0",
+    "benchmarks/kitchen/": "#task-table .pill >> nth=1",
+}
+"""Address → what its reader looks for first: the solved trials of each mode, or each task's pills."""
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_a_phones_first_screen_shows_the_first_numbers_and_one_line_of_navigation(
+    browser: Any, kitchen: str, scripts: bool
+) -> None:
+    context = browser.new_context(viewport={"width": 390, "height": 800}, base_url=kitchen, java_script_enabled=scripts)
+    page = context.new_page()
+    for path, selector in FIRST_NUMBERS.items():
+        page.goto(path)
+        box = page.locator(selector).bounding_box()
+        assert box["x"] >= 0, path
+        assert box["x"] + box["width"] <= 390, path
+        assert box["y"] + box["height"] <= 700, path
+        tops = {round(link.bounding_box()["y"]) for link in page.locator(".top nav a").all()}
+        rights = [link.bounding_box()["x"] + link.bounding_box()["width"] for link in page.locator(".top nav a").all()]
+        assert len(tops) == 1, path
+        assert max(rights) <= 390, path
+    context.close()
+
+
+def test_on_a_phone_the_chosen_run_is_in_view_and_another_one_can_be_chosen(browser: Any, kitchen: str) -> None:
+    context = browser.new_context(viewport={"width": 390, "height": 800}, base_url=kitchen)
+    page = context.new_page()
+    last = page.goto("runs/kitchen/") and page.get_attribute("[data-picker] li:last-child [data-run]", "data-run")
+    page.goto(f"runs/kitchen/{last}/")
+    box = page.locator("[data-picker] [aria-current]").bounding_box()
+    assert 0 <= box["x"] < 390
+    page.goto("runs/kitchen/")
+    page.click(f"[data-run='{last}']")
+    page.wait_for_selector(f"[data-run-title='{last}']")
+    context.close()
+
+
 @pytest.mark.parametrize("width", [390, 1400])
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_no_page_has_an_accessibility_finding_or_scrolls_sideways(browser: Any, kitchen: str, theme: str, width: int) -> None:

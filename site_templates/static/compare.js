@@ -73,6 +73,13 @@ function total(rows, side, what) {
   return known.length ? `${money(known.reduce((sum, value) => sum + value, 0))} (${known.length} of ${rows.length})` : "—";
 }
 
+// The parts of the two names that differ; the menus above say the whole names.
+function headline(names) {
+  const [a, b] = names.map((name) => name.split(" · "));
+  const part = (mine, other) => (a.length === b.length && mine.filter((text, i) => text !== other[i]).join(" · ")) || mine.join(" · ");
+  return `A: ${part(a, b)} | B: ${part(b, a)}`;
+}
+
 function summary(rows, modes, names) {
   const body = modes.map((mode) => {
     const mine = rows.filter((row) => row.a.mode === mode);
@@ -91,7 +98,7 @@ function summary(rows, modes, names) {
     element("tbody", body),
   ]);
   return [
-    element("h2", `A: ${names[0]} · B: ${names[1]}`),
+    element("h2", headline(names)),
     element("div", table, { class: "scroll", role: "region", tabindex: "0", "aria-label": "Summary of the pair" }),
   ];
 }

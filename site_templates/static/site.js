@@ -115,6 +115,15 @@ function narrowOverview() {
   show(runOf(parameter("run") || "") || "");
 }
 
+// A picker that scrolls begins where its chosen run is.
+function scrollToChosen() {
+  const chosen = document.querySelector("[data-picker] [aria-current]");
+  const list = chosen?.closest("ul");
+  if (!list) return;
+  list.scrollLeft += chosen.getBoundingClientRect().left - list.getBoundingClientRect().left - 14;
+  list.scrollTop += chosen.getBoundingClientRect().top - list.getBoundingClientRect().top - 3;
+}
+
 function findRuns() {
   const box = document.querySelector("[data-picker-find]");
   box?.addEventListener("input", () => {
@@ -310,6 +319,7 @@ enliven(document);
 swapRuns();
 narrowOverview();
 findRuns();
+scrollToChosen();
 openTarget();
 addEventListener("hashchange", openTarget);
 hover();
