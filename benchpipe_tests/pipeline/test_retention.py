@@ -92,7 +92,7 @@ def test_a_part_of_a_day_takes_its_part_of_the_space(tmp_path: Path, monkeypatch
     first, before, after = a_time_of_polling(tmp_path / "lab", polls=12, changes=6)
     per_change = (before - first - 12 * PER_POLL) / 6
     assert first + 480 * PER_POLL + 20 * per_change <= 12 * MB, "a whole day at this rate"
-    assert after <= before
+    assert after <= before + 0.2 * MB, "so few runs all stay; the job's own is added"
 
 
 def test_the_daily_job_keeps_the_newest_word_on_every_partition_and_the_newest_runs(
