@@ -75,6 +75,13 @@ def test_stacks_stand_beside_each_other_and_are_not_joined(contribute: Contribut
     assert html.split("clerk@0.1.0 · rules</h3>")[0].count("no reference") >= 1
 
 
+def test_every_h0_row_says_whose_it_is(contribute: Contribute) -> None:
+    one = contribute(variant="one")
+    contribute(variant="two", method="other", lab=one.lab, rounds=[0, 2])
+    html = pages(one)["results/deskwork/index.html"]
+    assert ("sent with first-come / one" in html, "sent with other / two" in html) == (True, True)
+
+
 def test_a_row_chosen_on_the_reported_pool_says_so(honest: Contribution) -> None:
     honest.edit(lambda doc: doc["runs"][1].update(selection="best_on_reported"))
     assert "best on this very pool" in pages(honest)["results/deskwork/index.html"]
