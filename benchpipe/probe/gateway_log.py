@@ -22,9 +22,10 @@ def read_gateway(path: str, cursors: Any) -> Tally:
 def take_line(tally: Tally, line: Line) -> None:
     """Add what one line says to the tally: a request, a problem, or nothing (another method, a blank line)."""
     quick = quick_line(line.text, tally.hint)
-    answer = _quick_answer(line.text, quick) if quick else None
+    answer = _quick_answer(line.text, quick, quick.beginning == tally.hint) if quick else None
     if quick and answer is not None:
-        tally.hint = quick.beginning
+        if answer.usage is not None:
+            tally.hint = quick.beginning
         if quick.fields["method"] == "POST":
             _add(tally, line, quick.fields, answer)
     elif line.shortened:
@@ -37,9 +38,9 @@ def take_line(tally: Tally, line: Line) -> None:
         _take_record(tally, line, decode(line.text))
 
 
-def _quick_answer(text: bytes, quick: Quick) -> Optional[Answer]:
+def _quick_answer(text: bytes, quick: Quick, as_before: bool) -> Optional[Answer]:
     wanted = quick.fields["method"] == "POST" and _status(quick.fields["status"]) == 200
-    answer = quick_answer(text, quick.start, quick.end) if wanted else Answer()
+    answer = quick_answer(text, quick.start, quick.end, as_before) if wanted else Answer()
     return None if answer is not None and answer.usage is None and is_glued(text) else answer
 
 

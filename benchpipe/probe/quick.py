@@ -8,7 +8,8 @@ the line in full; `answers` holds the rules that both ways follow. What is used 
 - A member that is followed by nothing but members with plain values and one `}` stands at depth 1; so do its
   neighbours with plain values, and those that follow the line's first `{`.
 
-A line is taken to be JSON: values that are skipped are not validated, but two lines that a crash glued together are seen.
+A line is taken to be JSON in which no object has a name twice, as every writer makes it: values that are skipped are not
+validated, but two lines that a crash glued together are seen.
 """
 
 import functools
@@ -41,7 +42,7 @@ class Members:
 _PLAIN = rb'(?:"[^"\\]{0,200}"|-?[0-9][0-9.eE+-]{0,30}|true|false|null)'
 _KEY = rb'"[^"\\]{1,60}"'
 _MEMBER = Members(rb"\s*", _KEY, _PLAIN)
-_LAST_STRING = re.compile(rb'"((?:\s*,\s*' + _KEY + rb"\s*:\s*" + _PLAIN + rb")*)\s*\}\s*\Z")
+_LAST_STRING = re.compile(rb'"((?:\s*,\s*' + _KEY + rb"\s*:\s*" + _PLAIN + rb")*\s*\})\s*\Z")
 _BEFORE = re.compile(rb",((?:\s*" + _KEY + rb"\s*:\s*" + _PLAIN + rb"\s*,)+)\s*\Z")
 _RESPONSE = re.compile(rb'"response"\s*:\s*"')
 _METHOD = re.compile(rb'"method"\s*:\s*"')
@@ -109,12 +110,16 @@ def first_fields(line: bytes) -> Dict[str, Any]:
     return _decoded(_members(_MEMBER, line, 1)[0])
 
 
-def quick_answer(line: bytes, start: int, end: int) -> Optional[Answer]:
-    """`answer_of` the string whose content is line[start:end], with as little decoding as can be; None if it is no string."""
+def quick_answer(line: bytes, start: int, end: int, as_before: bool = False) -> Optional[Answer]:
+    """`answer_of` the string whose content is line[start:end], with as little decoding as can be; None if it is no string.
+
+    `as_before`: in a line before this, which began its answer alike, it was one string. Then a stream that ends with the id
+    it began with needs no other proof, which would take as long as all the rest.
+    """
     at = line.rfind(b"usage", start, end)
     carriers = _carriers(line, at, start, end) if at >= 0 else []
-    if carriers and len(carriers) == 1 and _begins_stream(line, start, carriers[0].response_id):
-        return conclude(carriers)  # a stream that ends with the id it began with is one answer, in whatever strings it lies
+    if as_before and carriers and len(carriers) == 1 and _begins_stream(line, start, carriers[0].response_id):
+        return conclude(carriers)
     if not _is_string(line, start, end):
         return None
     if carriers is not None:

@@ -93,6 +93,16 @@ def test_ten_thousand_random_schedules_equal_cold_readings(tmp_path_factory: pyt
     check_schedule(tmp_path_factory.getbasetemp(), seed)
 
 
+def test_numbers_rewritten_amid_a_log_are_noticed(tmp_path: Path) -> None:
+    log, cursors = tmp_path / "gateway.jsonl", Kept()
+    pad = b"-" * 50_000 + b"\n"
+    log.write_bytes(pad + request(1, 111) + pad)
+    assert numbers(log, cursors)[0][0][4] == 111
+    with log.open("r+b") as file:
+        file.write(pad + request(1, 222))
+    assert numbers(log, cursors)[0][0][4] == 222
+
+
 def test_only_what_is_new_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     log, cursors = tmp_path / "gateway.jsonl", Kept()
     log.write_bytes(b"".join(request(n, n) for n in range(50)))

@@ -196,6 +196,29 @@ def test_an_event_whose_type_stands_amid_others_is_read_by_its_type(kind: str) -
     assert (fast.rows[0][4] is None) == (kind == "response.in_progress")
 
 
+@pytest.mark.parametrize("last", ["t", "status", "latency_s"])
+def test_what_follows_the_answer_is_read_to_the_very_last_member(last: str) -> None:
+    record = json.loads(logs.line(random.Random(7), 1, 60_000))
+    record[last] = record.pop(last)
+    line = json.dumps(record).encode()
+    found = quick.quick_line(line)
+    assert found is not None
+    assert last in found.fields
+    fast, full, _ = both_ways(line)
+    assert fast.rows == full.rows
+
+
+@pytest.mark.parametrize("after", ["request", "note"])
+def test_usage_that_a_request_tells_of_is_not_counted(after: str) -> None:
+    """An agent may print a whole answer, with the id of the one it gets, and the gateway may log that behind the answer."""
+    record = json.loads(logs.line(random.Random(7), 1, 60_000))
+    ending = {"type": "response.completed", "response": {"id": "resp_1", "usage": {"input_tokens": 999, "output_tokens": 9}}}
+    record[after] = f"data: {json.dumps(ending)}\n\n"
+    fast, full, _ = both_ways(json.dumps(record).encode())
+    assert fast.rows == full.rows
+    assert full.rows[0][4] != 999
+
+
 def test_fast_find_is_find() -> None:
     rng = random.Random(5)
     for _ in range(300):
