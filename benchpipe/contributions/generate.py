@@ -71,8 +71,8 @@ def fields_page() -> str:
         "",
         "Made by `benchpipe docs` from `benchpipe/contributions/models.py`; the same models make `contrib/submission.schema.json`.",
         "Keys that begin with `x_` are allowed anywhere and ignored, but for `x_publish_unverified: true` (show the row as",
-        "unverified if it can't be verified) and `x_agreement` (address where the method's author agreed). No key that is named like",
-        "a contact may be filled in, `x_` or not (SUB-021).",
+        "unverified if it can't be verified) and `x_agreement` (address where the method's author agreed). No key that is named",
+        "like a contact may be filled in, `x_` or not (SUB-021).",
         "",
     ]
     for root, title in ((Submission, "The file"), (PerTask, "The per-task file")):
