@@ -22,6 +22,9 @@ TASK_DEFAULTS: Final = {"status": "pending", "difficulty": "unrated"}
 """A value equal to its default is not stored (runs-system 3.4)."""
 
 
+BOM: Final = "\ufeff"
+
+
 class NoSuchPlace(BenchpipeError):
     """The file has no such run or entry; somebody may have changed it."""
 
@@ -47,11 +50,25 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def changed(text: str, change: Change) -> str:
-    """The file's text with the change made. NoSuchPlace if the file has no place for it."""
-    from ruamel.yaml.comments import CommentedMap
+    """The file's text with the change made, in the file's own line ends. NoSuchPlace if the file has no place for it."""
+    bom, text = (BOM, text[1:]) if text.startswith(BOM) else ("", text)
+    if "\r\n" in text:
+        return bom + _changed(text.replace("\r\n", "\n"), change).replace("\n", "\r\n")
+    return bom + _changed(text, change)
 
-    yaml = _parser(text)
-    document = yaml.load(text)
+
+def _changed(text: str, change: Change) -> str:
+    from ruamel.yaml.comments import CommentedMap
+    from ruamel.yaml.error import YAMLError
+
+    try:
+        yaml = _parser(text)
+        document = yaml.load(text)
+    except (YAMLError, ValueError) as error:
+        first = str(error).strip().splitlines()[0]
+        raise NoSuchPlace(
+            f"the file can't be read ({first}): correct it by hand first (`benchpipe check` names the line)"
+        ) from error
     if document is None:
         document = CommentedMap()
     if not isinstance(document, MutableMapping):
@@ -143,7 +160,8 @@ def _is_aside(line: str) -> bool:
 
 
 def _change_run(document: MutableMapping[str, Any], change: Change) -> None:
-    spec = (document.get("runs") or {}).get(change.run)
+    runs = document.get("runs")
+    spec = runs.get(change.run) if isinstance(runs, Mapping) else None
     if not isinstance(spec, MutableMapping):
         raise NoSuchPlace(f"run {change.run} stands in another file (a .local.yml?) or is gone: edit it by hand")
     if change.kind == "withdrawn":

@@ -99,7 +99,10 @@ class Editor:
         return {"file": self.lab.relative(file), "digest": sha256(after.encode())}
 
     def _both(self, file: Path, change: Change) -> tuple[str, str]:
-        before = file.read_bytes().decode() if file.is_file() else ""
+        try:
+            before = file.read_bytes().decode() if file.is_file() else ""
+        except UnicodeDecodeError as error:
+            raise Refused(f"{self.lab.relative(file)} is not UTF-8 (byte {error.start}): correct it by hand first") from error
         after = changed(before, change)
         if faults := new_faults(self.lab, file, after):
             raise Refused("; ".join(f"{finding.message} ({finding.rule})" for finding in faults))

@@ -36,6 +36,8 @@ def shown(text: str) -> str:
 
     Line feeds and tabs stay. Markup needs no care here, since every template escapes.
     """
+    if text.isascii() and text.isprintable() and len(text) <= MAX_TEXT:
+        return text  # nearly all: a build prints millions of them
     if len(text) > MAX_TEXT:
         text = f"{text[:MAX_TEXT]}… ({len(text):,} characters)"
     text = _CONTROL.sub(_visible, text)
@@ -132,9 +134,11 @@ class Renderer:
 
 
 def _finalize(value: Any) -> Any:
+    if type(value) is str:
+        return shown(value)
     if value is None:
         raise TypeError("a template printed None: decide in the page's dataclass what an unknown value looks like")
-    return value if isinstance(value, Markup) else shown(value) if isinstance(value, str) else value
+    return shown(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def content_policy(media_base: str) -> str:

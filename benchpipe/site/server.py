@@ -7,6 +7,7 @@ import email.utils
 import json
 import mimetypes
 import queue
+import re
 import threading
 import urllib.parse
 import urllib.request
@@ -23,6 +24,12 @@ HEALTH: Final = "/~health"
 EVENTS: Final = "/~events"
 LIVE: Final = "/~live.js"
 BLOCK: Final = 1 << 20
+STRANGERS: Final = {
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "X-Frame-Options": "SAMEORIGIN",
+}
+"""What keeps pages of other sites from learning addresses here, and from embedding or framing what is served."""
 
 LIVE_SCRIPT: Final = b"""// Served locally only: reload when a rebuild wrote this page, or something that every page uses.
 const here = decodeURIComponent(location.pathname).replace(/^\\//, "").replace(/(^|\\/)$/, "$1index.html");
@@ -147,25 +154,34 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
 
     def _dispatch(self, with_body: bool) -> None:
-        split = urllib.parse.urlsplit(self.path)
+        size = body_size(self.headers)
+        if size != 0:  # whoever leaves a body unread takes no further request from this connection
+            self.close_connection = True
+        try:
+            split = urllib.parse.urlsplit(self.path)
+        except ValueError:
+            return self._refuse(400, "no address", with_body)
         path = urllib.parse.unquote(split.path)
-        if path == EVENTS:
+        if not _is_local(self.headers.get("Host")):
+            self._refuse(421, "this server answers to 127.0.0.1 and localhost only", with_body)
+        elif path == EVENTS and self.command == "GET":
             self._events()
         elif path in self.server.routes:
-            size = int(self.headers.get("Content-Length") or 0)
-            if size > BLOCK:
-                self.close_connection = True
-                self._send(Response(413, b"too large", "text/plain"), with_body)
-                return
+            if size is None or size > BLOCK:
+                return self._refuse(*((400, "no length of the body") if size is None else (413, "too large")), with_body)
             query = dict(urllib.parse.parse_qsl(split.query))
             headers = {key.lower(): value for key, value in self.headers.items()}
             asked = Request(self.command, path, query, headers, self.rfile.read(size))
             self._send(self.server.routes[path](asked), with_body)
-        elif self.command == "POST":
-            self.close_connection = True
-            self._send(Response(405, b"nothing to post to here", "text/plain"), with_body)
+        elif self.command == "POST" or path == EVENTS:
+            self._refuse(405, "nothing to post to here", with_body)
         else:
             self._file(path, split.query, with_body)
+        return None
+
+    def _refuse(self, status: int, reason: str, with_body: bool) -> None:
+        self.close_connection = True
+        self._send(Response(status, reason.encode(), "text/plain"), with_body)
 
     def _send(self, response: Response, with_body: bool) -> None:
         self._head(response.status, response.content_type, len(response.body))
@@ -177,7 +193,12 @@ class _Handler(BaseHTTPRequestHandler):
         if content_type.startswith("text/") or content_type == "application/json":
             content_type += "; charset=utf-8"
         headers = {"Content-Type": content_type, "Cache-Control": "no-cache", "X-Content-Type-Options": "nosniff"}
-        headers |= {"Referrer-Policy": "same-origin"} | dict(extra or {})
+        headers |= {
+            "Referrer-Policy": "same-origin",
+            "Cross-Origin-Resource-Policy": "same-origin",
+            "X-Frame-Options": "SAMEORIGIN",
+        }
+        headers |= extra or {}
         if length is not None:
             headers["Content-Length"] = str(length)
         for key, value in headers.items():
@@ -198,7 +219,7 @@ class _Handler(BaseHTTPRequestHandler):
                 where = urllib.parse.quote(path) + "/" + (f"?{query}" if query else "")
                 self._head(301, "text/plain", 0, {"Location": "/" + where.lstrip("/")})
                 return
-            file = file / "index.html"
+            file = self._find(f"{path}/index.html")
         if file is None or not file.is_file():
             missing = self.server.out / "404.html"
             body = missing.read_bytes() if missing.is_file() else b"not found"
@@ -211,9 +232,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _find(self, path: str) -> Path | None:
         """The file or folder at an address; None for one outside the site."""
-        if "\0" in path:
+        try:
+            file = (self.server.out / path.lstrip("/")).resolve()
+            file.is_dir()
+        except (OSError, ValueError, RuntimeError):  # a NUL, a name that is too long, links in a circle
             return None
-        file = (self.server.out / path.lstrip("/")).resolve()
         return file if file.is_relative_to(self.server.out) else None
 
     def _plain(self, file: Path, with_body: bool) -> None:
@@ -228,9 +251,9 @@ class _Handler(BaseHTTPRequestHandler):
         if self.headers.get("If-None-Match") == tag:
             self._head(HTTPStatus.NOT_MODIFIED, kind, None, extra)
             return
-        wanted = self.headers.get("Range")
+        wanted = RANGE.match(self.headers.get("Range") or "")
         if wanted and self.headers.get("If-Range") in (None, tag):
-            span = byte_range(wanted, stat.st_size)
+            span = byte_range(wanted[1], wanted[2], stat.st_size)
             if span is None:
                 extra["Content-Range"] = f"bytes */{stat.st_size}"
                 self._head(HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE, kind, 0, extra)
@@ -266,19 +289,33 @@ MIME: Final = {
 }
 
 
-def byte_range(header: str, size: int) -> tuple[int, int] | None:
-    """First and last byte of a `Range: bytes=…` header with one range; None if nothing of it lies in the file.
+RANGE: Final = re.compile(r"bytes=[ \t]*(?=[0-9]|-[0-9])([0-9]{0,18})-([0-9]{0,18})[ \t]*(?:,|$)")
+"""The first range of a header. A header that is none is as good as absent (RFC 9110, 14.2)."""
 
-    Of several ranges the first is answered, which a client must accept.
+
+def byte_range(first: str, last: str, size: int) -> tuple[int, int] | None:
+    """First and last byte of the range `first`-`last`, either of which may be empty; None if nothing of it lies in the file.
+
+    Of several ranges only the first is answered, which a client must be ready for.
     """
-    unit, _, ranges = header.partition("=")
-    first, dash, last = ranges.split(",")[0].strip().partition("-")
-    if unit.strip() != "bytes" or not dash or not (first or last) or not (first + last).isdigit():
-        return None
     if not first:
         return (max(0, size - int(last)), size - 1) if int(last) and size else None
     span = int(first), min(int(last or size - 1), size - 1)
     return span if span[0] <= span[1] else None
+
+
+def body_size(headers: Mapping[str, str]) -> int | None:
+    """Bytes of the body that follows; None where nobody says how many (chunked, nonsense)."""
+    said = headers.get("Content-Length") or "0"
+    return None if headers.get("Transfer-Encoding") or not re.fullmatch("[0-9]{1,18}", said) else int(said)
+
+
+def _is_local(host: str | None) -> bool:
+    """Whether a request was meant for this machine, not for a name that somebody made lead here (DNS rebinding).
+
+    The port may be another one, since ports are forwarded over ssh.
+    """
+    return host is None or re.fullmatch(r"(127\.0\.0\.1|localhost|\[::1\])(:[0-9]{1,5})?", host.lower()) is not None
 
 
 def health_of(port: int, timeout: float = 1.0) -> Mapping[str, Any] | None:

@@ -81,7 +81,7 @@ def _follow(server: SiteServer, lab: Lab, public: bool, say: Say) -> None:
         began = time.monotonic()
         try:
             result = rebuild(lab, server.out, public=public)
-        except BenchpipeError as error:
+        except (BenchpipeError, OSError, ValueError) as error:  # the next change is another try
             say(f"not rebuilt: {error}")
             continue
         if result.written or result.removed:

@@ -16,11 +16,17 @@ from benchpipe.lab import Lab
 from benchpipe.registry.load import load_registry
 from benchpipe.site.build import build_site
 from benchpipe.site.jobs import BuildResult
+from benchpipe.transcripts.build import Facts, build_log
+from benchpipe.transcripts.records import LOG_FILE
 from benchpipe_tests.browser.log_site import chromium, served
 from benchpipe_tests.site.labs import make_lab, run_ids, write_run_file
+from benchpipe_tests.transcripts import made_logs as made
 
 TITLE = "build, one-trial rebuild and first rows of the site, beside pandas.DataFrame.to_html"
 MODES = ("unlimited",)
+STEPS = 60
+LOG_DEPTH = 5
+"""Slashes in the address of a log page's file: runs/<benchmark>/<run>/<task>/<slot>/index.html."""
 FIRST_PAINT = """() => new Promise(done => new PerformanceObserver(list => {
     const paint = list.getEntriesByName("first-contentful-paint")[0];
     if (paint) done(paint.startTime);
@@ -30,7 +36,8 @@ FIRST_PAINT = """() => new Promise(done => new PerformanceObserver(list => {
 def run(full: bool) -> Iterator[str]:
     """10,000 trials: build and rebuild. 60,000 trials (300 runs × 200 tasks): sizes and first rows. Quick: 400 of each."""
     with tempfile.TemporaryDirectory() as folder:
-        yield from _building(Path(folder) / "ten", *((50, 200) if full else (4, 100)))
+        yield from _building(Path(folder) / "ten", *((50, 200) if full else (4, 100)), logs=False)
+        yield from _building(Path(folder) / "logs", *((50, 200) if full else (4, 25)), logs=True)
         yield from _reading(Path(folder) / "sixty", *((300, 200) if full else (4, 100)))
 
 
@@ -44,20 +51,44 @@ def _build(lab: Lab) -> BuildResult:
     return build_site(lab, load_registry(lab), lab.site, public=False)
 
 
-def _building(root: Path, runs: int, tasks: int) -> Iterator[str]:
+def _building(root: Path, runs: int, tasks: int, *, logs: bool) -> Iterator[str]:
     lab = make_lab(root, runs=runs, tasks=tasks, modes=MODES)
+    n_logs = write_logs(lab) if logs else 0
     seconds, result = _timed(lambda: _build(lab))
-    yield f"{runs * tasks:,} trials: full build {seconds:.1f} s, {result.files:,} files"
+    yield f"{runs * tasks:,} trials, {n_logs:,} log pages: full build {seconds:.1f} s, {result.files:,} files"
     seconds, result = _timed(lambda: _build(lab))
     yield f"  nothing changed: {seconds:.2f} s, {len(result.written)} files written"
-    change(lab, run_ids(runs)[1])
-    seconds, result = _timed(lambda: _build(lab))
-    yield f"  one changed trial: {seconds:.2f} s, {len(result.written)} files written"
-    change(lab, run_ids(runs)[0])
-    seconds, result = _timed(lambda: _build(lab))
-    yield f"  one changed trial of the default run: {seconds:.2f} s, {len(result.written)} files written"
-    seconds, size = _pandas(lab, root / "pandas.html")
-    yield f"  pandas to_html, which is also its rebuild: {seconds:.2f} s, one page of {size / 1e6:.1f} MB"
+    for number, whose in ((1, ""), (0, " of the default run")):
+        change(lab, run_ids(runs)[number])
+        seconds, result = _timed(lambda: _build(lab))
+        yield f"  one changed trial{whose}: {seconds:.2f} s, {len(result.written)} files written: {_kinds(result.written)}"
+    if not logs:
+        seconds, size = _pandas(lab, root / "pandas.html")
+        yield f"  pandas to_html, which is also its rebuild: {seconds:.2f} s, one page of {size / 1e6:.1f} MB"
+
+
+def _kinds(written: list[str]) -> str:
+    """What was written: the tables' forms and the pages one by one, log pages counted."""
+    logs = [path for path in written if path.startswith("runs/") and path.count("/") == LOG_DEPTH]
+    others = [path.removesuffix("index.html") or "home" for path in sorted(written) if path not in logs]
+    return ", ".join([*others, f"{len(logs)} log pages"])
+
+
+def write_logs(lab: Lab) -> int:
+    """The data of a log page for every trial that has begun: a genuine kind of transcript of STEPS steps. Returns how many."""
+    trial, slot = lab.root / "trial", lab.root / "slot"
+    made.write_lines(trial / "agent/gateway.jsonl", made.gateway_lines(STEPS // 2, output_chars=500))
+    facts = Facts(benchmark="kitchen", run="run", task="task", mode=MODES[0], state="success", trial="trial")
+    build_log(trial, facts, made.requests_of(trial), slot=slot, now="2026-11-30T00:00:00+00:00")
+    data, n = (slot / LOG_FILE).read_bytes(), 0
+    for run in lab.run_folder("kitchen").glob("*-*.json"):
+        for task, modes in json.loads(run.read_text())["tasks"].items():
+            if modes[MODES[0]].get("trial"):
+                folder = lab.slot_folder("kitchen", run.stem, task, MODES[0])
+                folder.mkdir(parents=True)
+                (folder / LOG_FILE).write_bytes(data)
+                n += 1
+    return n
 
 
 def change(lab: Lab, run: str) -> None:

@@ -3,6 +3,7 @@
 import json
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
@@ -88,7 +89,7 @@ def test_what_check_would_call_wrong_is_refused(port: int, kitchen: Lab) -> None
         ({"X_Benchpipe_Token": ""}, "token"),
         ({"Origin": "http://evil.example"}, "origin"),
         ({"Origin": "null"}, "origin"),
-        ({"Host": "evil.example"}, "host"),
+        ({"Host": "localhost:1"}, "host"),
         ({"Content_Type": "text/plain"}, "application/json"),
     ],
 )
@@ -112,3 +113,45 @@ def test_only_files_of_state_can_be_named(port: int, kitchen: Lab, name: str) ->
 def test_what_is_no_order_is_said_to_be_none(port: int) -> None:
     assert post(port, PREVIEW, {"change": {"benchmark": "kitchen", "kind": "delete everything"}})[0] == 400
     assert post(port, PREVIEW, [1, 2])[0] == 400
+
+
+# --- files and callers as they come ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [b"\n: [\n", b"# caf\xe9\n", b"default: x\n", b"---\na: 1\n", b"runs: [a]\n"],
+    ids=["cut", "latin-1", "twice", "two", "list"],
+)
+def test_a_file_that_cannot_be_read_is_named_and_left_as_it_is(port: int, kitchen: Lab, text: bytes) -> None:
+    file = kitchen.state_runs / "kitchen.yml"
+    broken = text if text.startswith(b"runs") else file.read_bytes() + text
+    file.write_bytes(broken)
+    status, said = post(port, PREVIEW, {"change": CHANGE})
+    assert status == 422
+    assert "by hand" in said["error"]
+    assert file.read_bytes() == broken
+
+
+def test_line_ends_and_byte_order_marks_of_other_systems_stay(port: int, kitchen: Lab) -> None:
+    file = kitchen.state_runs / "kitchen.yml"
+    before = b"\xef\xbb\xbf# ours\r\n" + file.read_bytes().replace(b"\n", b"\r\n")
+    file.write_bytes(before)
+    shown = post(port, PREVIEW, {"change": CHANGE})[1]
+    assert post(port, APPLY, {"change": CHANGE, "digest": shown["digest"]})[0] == 200
+    after = file.read_bytes()
+    assert after.count(b"\n") == after.count(b"\r\n") == before.count(b"\n") + 2
+    assert [line for line in after.split(b"\r\n") if line not in before.split(b"\r\n")] == [
+        b"    stopped:",
+        b"    - {task: task_001, mode: limited, note: out of money}",
+    ]
+
+
+def test_of_many_changes_at_once_to_the_same_bytes_one_is_written(port: int, kitchen: Lab) -> None:
+    changes = [{**CHANGE, "value": f"reason {n}"} for n in range(8)]
+    shown = post(port, PREVIEW, {"change": CHANGE})[1]
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda change: post(port, APPLY, {"change": change, "digest": shown["digest"]})[0], changes))
+    assert sorted(answers) == [200, *[409] * 7]
+    written = (kitchen.state_runs / "kitchen.yml").read_text()
+    assert sum(f"reason {n}" in written for n in range(8)) == 1

@@ -1,13 +1,14 @@
 """The local server: byte ranges, addresses, and nothing outside the site."""
 
 import http.client
+import socket
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from benchpipe.site.server import SiteServer, byte_range, health_of
+from benchpipe.site.server import RANGE, SiteServer, byte_range, health_of
 
 
 @pytest.fixture
@@ -19,6 +20,9 @@ def server(tmp_path: Path) -> Iterator[SiteServer]:
     (site / "video.mp4").write_bytes(bytes(range(256)) * 10)
     (tmp_path / "secret.txt").write_text("outside")
     (site / "out.txt").symlink_to(tmp_path / "secret.txt")
+    (site / "folder").mkdir()
+    (site / "folder/index.html").symlink_to(tmp_path / "secret.txt")
+    (site / "circle").symlink_to(site / "circle")
     made = SiteServer(site, 0, health={"lab": "/some/lab", "pid": 7})
     thread = threading.Thread(target=made.serve_forever, args=(0.02,), daemon=True)
     thread.start()
@@ -37,24 +41,34 @@ def ask(server: SiteServer, path: str, method: str = "GET", **headers: str) -> t
     return answer, body
 
 
+WHOLE = "not a range: the whole file"
+
+
 @pytest.mark.parametrize(
     ("header", "size", "span"),
     [
         ("bytes=0-99", 1000, (0, 99)),
         ("bytes=900-", 1000, (900, 999)),
         ("bytes=-100", 1000, (900, 999)),
+        ("bytes=-5000", 1000, (0, 999)),
         ("bytes=0-5000", 1000, (0, 999)),
         ("bytes=5-9,20-30", 1000, (5, 9)),
+        ("bytes= 5-9 , 20-30", 1000, (5, 9)),
         ("bytes=1000-", 1000, None),
         ("bytes=9-5", 1000, None),
         ("bytes=-0", 1000, None),
-        ("bytes=abc", 1000, None),
-        ("items=0-1", 1000, None),
         ("bytes=0-0", 0, None),
+        ("bytes=abc", 1000, WHOLE),
+        ("bytes=-", 1000, WHOLE),
+        ("bytes=--5", 1000, WHOLE),
+        ("bytes=²-", 1000, WHOLE),
+        (f"bytes=-{'9' * 5000}", 1000, WHOLE),
+        ("items=0-1", 1000, WHOLE),
     ],
 )
-def test_ranges_mean_what_rfc_9110_says(header: str, size: int, span: tuple[int, int] | None) -> None:
-    assert byte_range(header, size) == span
+def test_ranges_mean_what_rfc_9110_says(header: str, size: int, span: tuple[int, int] | str | None) -> None:
+    match = RANGE.match(header)
+    assert (byte_range(match[1], match[2], size) if match else WHOLE) == span
 
 
 def test_a_part_of_a_file_is_served(server: SiteServer) -> None:
@@ -126,3 +140,79 @@ def test_open_pages_hear_what_a_rebuild_wrote(server: SiteServer) -> None:
     assert answer.readline() == b"\n"
     assert answer.readline() == b'data: ["runs/index.html"]\n'
     connection.close()
+
+
+# --- hostile callers --------------------------------------------------------------------------------------------------
+
+
+def raw(server: SiteServer, request: bytes) -> bytes:
+    """Everything the server says to these bytes until it closes the connection."""
+    with socket.create_connection(server.server_address[:2], timeout=5) as connection:
+        connection.sendall(request)
+        return b"".join(iter(lambda: connection.recv(65536), b""))
+
+
+@pytest.mark.parametrize("host", ["bench.example", "127.0.0.1.evil.example", "localhost:80@evil.example", "192.168.0.7:8000", ""])
+def test_a_name_that_somebody_made_lead_here_is_not_answered(server: SiteServer, host: str) -> None:
+    for path in ("/runs/", "/~health", "/~events"):
+        answer, body = ask(server, path, Host=host)
+        assert answer.status == 421
+        assert b"runs</body>" not in body
+
+
+@pytest.mark.parametrize("host", ["localhost:9999", "127.0.0.1", "LOCALHOST", "[::1]:80"])
+def test_a_port_forwarded_from_elsewhere_is_answered(server: SiteServer, host: str) -> None:
+    assert ask(server, "/runs/", Host=host)[0].status == 200
+
+
+def test_no_other_site_may_embed_or_frame_what_is_here(server: SiteServer) -> None:
+    for path in ("/runs/", "/video.mp4", "/~health"):
+        headers = ask(server, path)[0].headers
+        assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
+        assert headers["X-Frame-Options"] == "SAMEORIGIN"
+        assert headers["Referrer-Policy"] == "same-origin"
+        assert headers["Access-Control-Allow-Origin"] is None
+
+
+@pytest.mark.parametrize(
+    ("line", "header", "status"),
+    [
+        ("POST /~health", "Content-Length: -5", 400),
+        ("GET /~health", "Content-Length: -1", 400),
+        ("POST /~health", "Content-Length: abc", 400),
+        ("POST /~health", "Transfer-Encoding: chunked", 400),
+        ("POST /~health", "Content-Length: 99999999", 413),
+        ("POST /runs/", "Content-Length: 99999999", 405),
+        ("POST /~events", "X: y", 405),
+        ("HEAD /~events", "X: y", 405),
+        ("GET http://[::1", "X: y", 400),
+        ("GET /" + "a" * 5000, "X: y", 404),
+        ("GET /%ff%fe", "X: y", 404),
+        ("GET /circle", "X: y", 404),
+        ("GET /folder/", "X: y", 404),
+        ("GET /runs%0d%0aX-Evil:1/", "X: y", 404),
+    ],
+)
+def test_nonsense_gets_a_status_and_no_traceback(
+    server: SiteServer, line: str, header: str, status: int, capfd: pytest.CaptureFixture[str]
+) -> None:
+    said = raw(server, f"{line} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{header}\r\n\r\n".encode())
+    assert said.split()[1] == str(status).encode()
+    assert b"X-Evil" not in said.partition(b"\r\n\r\n")[0]
+    assert capfd.readouterr().err == ""
+
+
+def test_a_body_that_nobody_reads_is_no_second_request(server: SiteServer) -> None:
+    inner = b"GET /video.mp4 HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    said = raw(server, b"GET /runs/ HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s" % (len(inner), inner))
+    assert said.count(b"HTTP/1.1 ") == 1
+
+
+def test_callers_that_are_slow_keep_nobody_waiting(server: SiteServer) -> None:
+    """Half a request each, on many connections; the next reader is served at once."""
+    slow = [socket.create_connection(server.server_address[:2], timeout=5) for _ in range(50)]
+    for connection in slow:
+        connection.sendall(b"POST /~health HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\nhalf")
+    assert ask(server, "/runs/")[0].status == 200
+    for connection in slow:
+        connection.close()
