@@ -25,8 +25,13 @@ OWN_FAILURE = 255
 """Exit status by which ssh says that the failure is its own."""
 
 
-class _NamedSocket(socket.socket):
-    """A socket that paramiko's SFTP takes for a channel: it asks for a name, for its log."""
+class _Stream:
+    """A socket as the channel that paramiko's SFTP wants. For data on a bare socket it would wait without limit."""
+
+    def __init__(self, plain: socket.socket) -> None:
+        self.send = plain.send
+        self.recv = plain.recv
+        self.close = plain.close
 
     def get_name(self) -> str:
         return "ssh"
@@ -65,19 +70,17 @@ class OpensshConnection:
 
     @contextlib.contextmanager
     def open_sftp(self) -> Iterator["SFTPClient"]:
-        import paramiko
+        from benchpipe.hosts.ssh_paramiko import sftp_session
 
-        plain, theirs = socket.socketpair()
-        with _NamedSocket(fileno=plain.detach()) as ours, theirs:
+        ours, theirs = socket.socketpair()
+        with ours, theirs:
             ours.settimeout(self._limits.connect_s)
             command = [*self.command, "-s", "--", self._alias, "sftp"]
             with subprocess.Popen(command, stdin=theirs.fileno(), stdout=theirs.fileno(), stderr=subprocess.DEVNULL) as process:
                 theirs.close()
                 try:
-                    with contextlib.closing(paramiko.SFTPClient(ours)) as session:  # type: ignore[arg-type]
+                    with sftp_session(_Stream(ours)) as session:  # type: ignore[arg-type]
                         yield session
-                except (paramiko.SSHException, EOFError) as error:
-                    raise HostError(f"no file transfer there (sftp): {error or type(error).__name__}") from error
                 finally:
                     process.terminate()
 

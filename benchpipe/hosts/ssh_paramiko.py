@@ -8,7 +8,7 @@ import logging
 import select
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import paramiko
@@ -49,23 +49,13 @@ class ParamikoConnection:
         self._cancelled = cancelled
 
     def start(self, command: str) -> Running:
-        try:
-            channel = self._transport().open_session(timeout=self._limits.connect_s)
-            channel.exec_command(command)
-        except (paramiko.SSHException, OSError, EOFError) as error:
-            raise _broken(error) from error
-        return ChannelProgram(channel, self._cancelled)
+        return ChannelProgram(self._open(lambda channel: channel.exec_command(command)), self._cancelled)
 
     @contextlib.contextmanager
     def open_sftp(self) -> Iterator[paramiko.SFTPClient]:
-        try:
-            session = self._clients[-1].open_sftp()
-        except (paramiko.SSHException, OSError, EOFError) as error:
-            raise HostError(f"no file transfer there (sftp): {error or type(error).__name__}") from error
-        with contextlib.closing(session):
-            channel = session.get_channel()
-            if channel is not None:
-                channel.settimeout(self._limits.connect_s)
+        channel = self._open(lambda channel: channel.invoke_subsystem("sftp"))
+        channel.settimeout(self._limits.connect_s)
+        with sftp_session(channel) as session:
             yield session
 
     def alive(self) -> bool:
@@ -76,11 +66,38 @@ class ParamikoConnection:
         for client in reversed(self._clients):
             client.close()
 
+    def _open(self, ask: Callable[[paramiko.Channel], None]) -> paramiko.Channel:
+        """A new channel on which the host granted what `ask` asks for; paramiko itself would wait for its word without limit."""
+        transport = self._transport()
+        try:
+            channel = transport.open_session(timeout=self._limits.connect_s)
+            limit = threading.Timer(self._limits.connect_s, _shut, [channel])
+            limit.start()
+            try:
+                ask(channel)
+            finally:
+                limit.cancel()
+        except (paramiko.SSHException, OSError, EOFError) as error:
+            if str(error) == "Channel closed." and transport.is_active():
+                raise ConnectionLost(f"it refuses to start a program, or didn't within {self._limits.connect_s:.0f} s") from error
+            raise _broken(error) from error
+        return channel
+
     def _transport(self) -> paramiko.Transport:
         transport = self._clients[-1].get_transport()
         if transport is None:
             raise ConnectionLost("the connection is closed")
         return transport
+
+
+@contextlib.contextmanager
+def sftp_session(channel: paramiko.Channel) -> Iterator[paramiko.SFTPClient]:
+    """File transfer over `channel`, whose limits hold. Whatever paramiko says of a broken session is a HostError."""
+    try:
+        with contextlib.closing(paramiko.SFTPClient(channel)) as session:
+            yield session
+    except (paramiko.SSHException, paramiko.SFTPError, TimeoutError, EOFError) as error:
+        raise HostError(f"file transfer (sftp) broke off: {error or type(error).__name__}") from error
 
 
 def connect(alias: str, config: Path | None, limits: Limits, cancelled: threading.Event) -> ParamikoConnection:
@@ -166,6 +183,8 @@ def _explained(error: Exception, target: Target, limits: Limits) -> str:
             f"the host key of {target.key_name} has CHANGED, it may be another machine. Only if you know why: "
             f"`ssh-keygen -R '{target.key_name}'`, then `ssh {target.alias} true`"
         )
+    if isinstance(error, paramiko.AuthenticationException) and "timeout" in str(error):
+        return f"{place} doesn't answer the login within {limits.connect_s:.0f} s"
     if isinstance(error, paramiko.AuthenticationException):
         files = ", ".join(target.identity_files) or "no key file"
         agent = "the agent's keys" if target.agent else "no agent"
@@ -179,6 +198,12 @@ def _explained(error: Exception, target: Target, limits: Limits) -> str:
     if "banner" in str(error):
         return f"{place} accepts connections but doesn't speak SSH within {limits.connect_s:.0f} s"
     return f"no SSH connection to {place}: {error or type(error).__name__}"
+
+
+def _shut(channel: paramiko.Channel) -> None:
+    """Close a channel, and with it whatever waits for it."""
+    with contextlib.suppress(paramiko.SSHException, OSError, EOFError):
+        channel.close()
 
 
 def _broken(error: Exception) -> ConnectionLost:

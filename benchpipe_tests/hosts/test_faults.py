@@ -7,7 +7,8 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import msgspec
@@ -107,6 +108,59 @@ def test_a_changed_host_key_is_always_an_error(
     reading = poll(box.config).readings["box"]
     assert not reading.ok
     assert "CHANGED" in (reading.error or "").upper()
+
+
+@pytest.fixture
+def hanging(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
+    """`hanging(phase)`: the client configuration of a server `box` that never answers in that phase."""
+    if not shutil.which("ssh-keygen"):
+        pytest.skip("needs the Debian package openssh-client")
+    with ExitStack() as stack:
+
+        def start(phase: str) -> Path:
+            command = [sys.executable, "-m", "benchpipe_tests.hosts.hanging_server", phase]
+            server = stack.enter_context(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True))
+            stack.callback(server.kill)
+            assert server.stdout is not None
+            port, kind, key = server.stdout.readline().split()
+            (tmp_path / "known_hosts").write_text(f"[127.0.0.1]:{port} {kind} {key}\n")
+            lines = [
+                "Host box",
+                "HostName 127.0.0.1",
+                f"Port {port}",
+                "User nobody",
+                f"IdentityFile {sshd.new_key(tmp_path / 'login_key')}",
+                "IdentityAgent none",
+                f"UserKnownHostsFile {tmp_path / 'known_hosts'}",
+            ]
+            config = tmp_path / "config"
+            config.write_text("\n  ".join(lines) + "\n")
+            return config
+
+        yield start
+
+
+@pytest.mark.parametrize("transport", ["paramiko", "openssh"])
+@pytest.mark.parametrize("phase", ["auth", "channel", "exec"])
+def test_a_server_that_falls_silent_in_any_phase_holds_nothing_up(
+    hanging: Callable[[str], Path], name_hosts: NameHosts, poll: Poll, phase: str, transport: str
+) -> None:
+    name_hosts(box={"ssh": "box", "jobs": "/x", "transport": transport})
+    reading = poll(hanging(phase), limits=Limits(connect_s=1.0, probe_s=3.0)).readings["box"]
+    assert not reading.ok
+    assert any(word in (reading.error or "") for word in ("within", "Timeout", "timed out"))
+
+
+@pytest.mark.parametrize("transport", ["paramiko", "openssh"])
+def test_a_file_transfer_that_is_never_granted_holds_nothing_up(
+    hanging: Callable[[str], Path], name_hosts: NameHosts, lab: Lab, transport: str
+) -> None:
+    name_hosts(box={"ssh": "box", "jobs": "/x", "transport": transport})
+    host = load_registry(lab).hosts["box"]
+    with Pool(ssh_config=hanging("subsystem"), limits=Limits(connect_s=1.0)) as pool:
+        connection, _ = pool.connection(host)
+        with pytest.raises(HostError), connection.open_sftp():
+            pass
 
 
 @pytest.mark.parametrize("transport", ["paramiko", "openssh"])
