@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from benchpipe import __version__
+from benchpipe.contributions.artifacts.store import experiments_digest
 from benchpipe.pipeline.scene import Scene
 from benchpipe.trials.digest import inputs_digest, plain
 from benchpipe.trials.status import default_runs
@@ -149,10 +150,12 @@ def submissions_inputs(scene: Scene, dataset: str) -> str:
 
 
 def reports_inputs(scene: Scene, dataset: str) -> str:
-    """The contributed files, the benchmark with its pools, the maintainers' decisions, and the day (deadlines pass)."""
+    """The contributed files and trees, the benchmark with its pools, decisions, and what became of linked trajectories."""
     lab = scene.lab
-    files = [*(lab.benchmarks / dataset).rglob("*.*"), lab.state_contrib / f"{dataset}.yml"]
-    return digest(submissions_inputs(scene, dataset), scene.registry.benchmarks.get(dataset), stamps(files))
+    trails = (lab.state_contrib / "trajectories" / dataset).rglob("*.*")
+    files = [*(lab.benchmarks / dataset).rglob("*.*"), lab.state_contrib / f"{dataset}.yml", *trails]
+    trees = experiments_digest(lab, dataset)
+    return digest(submissions_inputs(scene, dataset), scene.registry.benchmarks.get(dataset), stamps(files), trees)
 
 
 def results_inputs(scene: Scene, dataset: str) -> str:
@@ -162,6 +165,7 @@ def results_inputs(scene: Scene, dataset: str) -> str:
 
 BY_DATASET: dict[str, Callable[[Scene, str], str]] = {
     "submissions": submissions_inputs,
+    "dataset_reports": reports_inputs,
     "submission_reports": reports_inputs,
     "result_rows": reports_inputs,
     "contribution_pages": results_inputs,

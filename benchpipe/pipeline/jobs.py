@@ -4,7 +4,7 @@ import dagster as dg
 
 REGISTRY = ("agent_registry", "price_list", "benchmark_registry")
 COLLECT = ("run_scopes", "run_states", "cost_estimates", "trial_logs", "site_pages", "status_json", "site_overview")
-CONTRIBUTIONS = ("submissions", "submission_reports", "result_rows", "contribution_pages")
+CONTRIBUTIONS = ("submissions", "submission_reports", "result_rows", "contribution_pages", "dataset_reports")
 
 
 def _select(*names: str) -> dg.AssetSelection:
@@ -44,8 +44,13 @@ contributions = dg.define_asset_job(
     selection=_select(*CONTRIBUTIONS),
     description="Check what outsiders contributed to one dataset, and make its rows and pages.",
 )
+trajectories = dg.define_asset_job(
+    "trajectories",
+    selection=_select("trajectory_downloads", "trajectory_checks", "trajectory_replays", "trajectory_mirrors"),
+    description="Fetch, check, replay and mirror the trajectories that one dataset's submissions link. Asks the network.",
+)
 check = dg.define_asset_job(
     "check", selection=dg.AssetSelection.all_asset_checks(), description="Every rule of `benchpipe check` as an asset check."
 )
 
-JOBS = [registry, poll_hosts, collect, sum_up, build_site, publish, contributions, check]
+JOBS = [registry, poll_hosts, collect, sum_up, build_site, publish, contributions, trajectories, check]

@@ -23,6 +23,7 @@ DOWNSTREAM: Mapping[str, tuple[str, ...]] = {
     "run_states": ("cost_estimates", "trial_logs", "site_pages", "status_json"),
     "cost_estimates": ("site_pages",),
     "trial_logs": ("site_pages",),
+    "dataset_reports": ("submission_reports", "result_rows", "contribution_pages"),
     "submissions": ("submission_reports", "result_rows", "contribution_pages"),
     "submission_reports": ("result_rows", "contribution_pages"),
     "result_rows": ("contribution_pages",),

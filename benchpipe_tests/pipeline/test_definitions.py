@@ -30,9 +30,14 @@ GRAPH: dict[str, tuple[str, str | None, set[str]]] = {
     "published_snapshot": ("publish", "benchmarks", {"run_states", "cost_estimates", "trial_logs"}),
     "run_media": ("publish", "benchmarks", {"published_snapshot"}),
     "submissions": ("contributions", "datasets", {"benchmark_registry"}),
-    "submission_reports": ("contributions", "datasets", {"submissions"}),
+    "dataset_reports": ("contributions", "datasets", {"benchmark_registry"}),
+    "submission_reports": ("contributions", "datasets", {"submissions", "dataset_reports"}),
     "result_rows": ("contributions", "datasets", {"submission_reports"}),
     "contribution_pages": ("contributions", "datasets", {"result_rows"}),
+    "trajectory_downloads": ("contributions", "datasets", {"submissions"}),
+    "trajectory_checks": ("contributions", "datasets", {"trajectory_downloads"}),
+    "trajectory_replays": ("contributions", "datasets", {"trajectory_checks"}),
+    "trajectory_mirrors": ("contributions", "datasets", {"trajectory_replays"}),
 }
 """Asset → its group, its partition set, and what it reads."""
 
@@ -43,7 +48,8 @@ JOBS: dict[str, set[str]] = {
     "sum_up": {"status_json", "site_overview"},
     "build_site": {"site_pages", "site_overview"},
     "publish": {"published_snapshot"},
-    "contributions": {"submissions", "submission_reports", "result_rows", "contribution_pages"},
+    "contributions": {"submissions", "submission_reports", "result_rows", "contribution_pages", "dataset_reports"},
+    "trajectories": {"trajectory_downloads", "trajectory_checks", "trajectory_replays", "trajectory_mirrors"},
     "check": set(),
     "clean_instance": set(),
 }

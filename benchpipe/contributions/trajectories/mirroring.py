@@ -18,7 +18,7 @@ from benchpipe.contributions.trajectories.fetching import Policy
 from benchpipe.contributions.trajectories.known import Benchmarks, replayed_of
 from benchpipe.contributions.trajectories.mirrors import FolderMirror, HubMirror, Mirror
 from benchpipe.contributions.trajectories.steps import STEPS, Tools, advance
-from benchpipe.contributions.trajectories.trail import MirrorRecord, Trail, load_trail, save_trail, trail_file
+from benchpipe.contributions.trajectories.trail import MirrorRecord, State, Trail, load_trail, save_trail, trail_file
 from benchpipe.contributions.trajectories.writing_back import write_back
 from benchpipe.files import json_bytes, lock, sha256
 from benchpipe.lab import Lab
@@ -44,8 +44,12 @@ def advance_submission(
     mirror: Mirror | None,
     now: Callable[[], datetime],
     policy: Policy | None = None,
+    until: State | None = None,
 ) -> Advanced:
-    """Go on with one submission's trajectories; holds their lock. LockHeld if somebody else is at them."""
+    """Go on with one submission's trajectories, as far as possible or to the state `until`; holds their lock.
+
+    LockHeld if somebody else is at them.
+    """
     file = trail_file(lab, declared.path)
     tools = Tools(
         work=work_folder(lab, declared),
@@ -56,7 +60,7 @@ def advance_submission(
     )
     with lock(lab.lock_file(f"trajectories-{sha256(declared.path.encode())[:16]}")):
         before = load_trail(file)
-        after = advance(before, declared, tools, lambda trail: save_trail(file, trail))
+        after = advance(before, declared, tools, lambda trail: save_trail(file, trail), until)
     return Advanced(
         path=declared.path,
         before=before.state if before else "none",

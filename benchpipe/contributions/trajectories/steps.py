@@ -237,8 +237,20 @@ STEPS: dict[State, Step] = {
 NEEDS_ARCHIVE: frozenset[State] = frozenset({"downloaded", "hash_ok", "format_ok"})
 
 
-def advance(trail: Trail | None, declared: Declared, tools: Tools, save: Callable[[Trail], None]) -> Trail:
-    """Go on from a trail as far as possible; every state is saved before the next step begins.
+WAY: tuple[State, ...] = ("declared", "downloading", "downloaded", "hash_ok", "format_ok", "replayed", "mirroring", "mirrored")
+"""The states of a way without a fault, in order."""
+
+
+def _reached(state: State, until: State | None) -> bool:
+    """Whether a way that is to end at `until` ends here. A failed mirror is as far as its replay."""
+    at = "replayed" if state == "mirror_failed" else state
+    return until is not None and at in WAY and WAY.index(at) >= WAY.index(until)
+
+
+def advance(
+    trail: Trail | None, declared: Declared, tools: Tools, save: Callable[[Trail], None], until: State | None = None
+) -> Trail:
+    """Go on from a trail as far as possible, or to the state `until`; every state is saved before the next step begins.
 
     Another input begins anew. Before the replay, an archive that is not on this machine (any more) is downloaded again.
     """
@@ -246,7 +258,7 @@ def advance(trail: Trail | None, declared: Declared, tools: Tools, save: Callabl
         tools.clear()
         trail = declare(declared, tools)
         save(trail)
-    while step := STEPS.get(trail.state):
+    while (step := STEPS.get(trail.state)) and not _reached(trail.state, until):
         lost = trail.state in NEEDS_ARCHIVE and not tools.archive.is_file()
         following = replace(trail, state="declared") if lost else step(trail, declared, tools)
         if following == trail:

@@ -1,6 +1,13 @@
 """The assets, a module per stage of the way of a trial: registry, hosts, runs, site, publishing, contributions."""
 
-from benchpipe.pipeline.assets.contributions import contribution_pages, result_rows, submission_reports, submissions
+from benchpipe.pipeline.assets.contributions import (
+    TRAJECTORIES,
+    contribution_pages,
+    dataset_reports,
+    result_rows,
+    submission_reports,
+    submissions,
+)
 from benchpipe.pipeline.assets.hosts import host_trials
 from benchpipe.pipeline.assets.publishing import published_snapshot, run_media
 from benchpipe.pipeline.assets.registry import agent_registry, benchmark_registry, price_list
@@ -25,4 +32,6 @@ ASSETS = [
     submission_reports,
     result_rows,
     contribution_pages,
+    dataset_reports,
+    *TRAJECTORIES,
 ]

@@ -4,9 +4,15 @@ from collections import Counter
 from typing import Any
 
 import dagster as dg
+import msgspec
 
+from benchpipe.contributions.artifacts.store import dataset_reports as reports_of
+from benchpipe.contributions.artifacts.store import report_digest
 from benchpipe.contributions.rows import results_of
 from benchpipe.contributions.store import Dataset, check_dataset, submission_files
+from benchpipe.contributions.trajectories.known import declared_of
+from benchpipe.contributions.trajectories.mirroring import advance_submission, mirror_of, states_digest
+from benchpipe.contributions.trajectories.trail import State
 from benchpipe.pipeline import inputs, report
 from benchpipe.pipeline.assets.site import build, built
 from benchpipe.pipeline.partitions import DATASETS
@@ -37,7 +43,7 @@ def submissions(context: dg.AssetExecutionContext, scene: SceneResource) -> dg.M
     )
 
 
-@dg.asset(**OWNED, kinds={"json"}, deps=[submissions])
+@dg.asset(**OWNED, kinds={"json"}, deps=[submissions, "dataset_reports"])
 def submission_reports(context: dg.AssetExecutionContext, scene: SceneResource) -> dg.MaterializeResult[Any]:
     """The gate on every submission: task set, validity, score, state, config, trajectories, with every finding's code."""
     look, dataset = scene.scene(), context.partition_key
@@ -87,3 +93,55 @@ def contribution_pages(context: dg.AssetExecutionContext, scene: SceneResource) 
     built_from = inputs.results_inputs(look, dataset)
     result = build(look, Shared.RESULTS)
     return report.result(built_from, files={"page": look.lab.site / "results" / dataset / "index.html"}, **built(result))
+
+
+@dg.asset(**OWNED, kinds={"json"}, deps=["benchmark_registry"])
+def dataset_reports(context: dg.AssetExecutionContext, scene: SceneResource) -> dg.MaterializeResult[Any]:
+    """The mechanical checks of the dataset's directories (`contrib/Experiments/<dataset>/`): trees, patches, records, coverage."""
+    look, dataset = scene.scene(), context.partition_key
+    built_from = inputs.reports_inputs(look, dataset)
+    found = reports_of(look.lab, dataset, look.registry.benchmarks)
+    if found is None:
+        return report.result(built_from, n_findings=0, verdict="no directory")
+    rows = [{"code": one.code, "severity": one.severity, "file": one.file, "message": one.message} for one in found.findings]
+    return report.result(
+        built_from,
+        report_digest(found)[:24],
+        verdict=found.verdict,
+        n_findings=len(rows),
+        findings=report.table(rows, ("code", "severity", "file", "message")),
+    )
+
+
+def trajectory_asset(name: str, until: State, what: str, *deps: str) -> dg.AssetsDefinition:
+    """A state on the way of linked trajectories. Asks the network, so it is built only when somebody asks for it.
+
+    A step that failed is not repeated before its input changes; one that was interrupted goes on.
+    """
+
+    @dg.asset(name=name, **OWNED, kinds={"json"}, deps=list(deps), description=what)
+    def asset(context: dg.AssetExecutionContext, scene: SceneResource) -> dg.MaterializeResult[Any]:
+        look, dataset = scene.scene(), context.partition_key
+        benchmarks, today = look.registry.benchmarks, scene.now().date()
+        rows = []
+        for file in submission_files(look.lab, dataset):
+            if declared := declared_of(look.lab, benchmarks, file, today):
+                mirror = mirror_of(look.registry.public.hub_dataset, None, None) if until == "mirrored" else None
+                done = advance_submission(look.lab, benchmarks, declared, mirror=mirror, now=scene.now, until=until)
+                rows.append(msgspec.structs.asdict(done))
+        return report.result(
+            states_digest(look.lab, dataset)[:24],
+            n_submissions=len(rows),
+            states=report.table(rows, ("path", "before", "after", "replay_level", "fault", "link")),
+        )
+
+    return asset
+
+
+TRAJECTORIES = [
+    trajectory_asset("trajectory_downloads", "downloaded", "Linked archives, fetched within their declared size.", "submissions"),
+    trajectory_asset("trajectory_checks", "format_ok", "Archives with the declared hash, safe and whole.", "trajectory_downloads"),
+    trajectory_asset("trajectory_replays", "replayed", "Per-task records that replay to the same verdicts.", "trajectory_checks"),
+    trajectory_asset("trajectory_mirrors", "mirrored", "Copies in our own dataset, read back and linked.", "trajectory_replays"),
+]
+"""The states of contributions 15, an asset each."""

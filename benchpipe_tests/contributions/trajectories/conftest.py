@@ -18,7 +18,7 @@ from benchpipe.contributions.trajectories.fetching import Policy
 from benchpipe.contributions.trajectories.known import declared_of, replayed_of
 from benchpipe.contributions.trajectories.mirroring import Advanced
 from benchpipe.contributions.trajectories.mirrors import FolderMirror, Mirror
-from benchpipe.contributions.trajectories.trail import Trail, load_trail, save_trail, trail_file
+from benchpipe.contributions.trajectories.trail import State, Trail, load_trail, save_trail, trail_file
 from benchpipe_tests.contributions.artifacts.conftest import load_tool
 from benchpipe_tests.contributions.conftest import TODAY, Contribute, Contribution
 from benchpipe_tests.contributions.trajectories.servers import Server, gives, make_certificate, serve
@@ -82,8 +82,8 @@ class World:
         assert found is not None
         return found
 
-    def go(self) -> Advanced:
-        """As far as it goes now."""
+    def go(self, until: State | None = None) -> Advanced:
+        """As far as it goes now, or to a state."""
         return mirroring.advance_submission(
             self.contribution.lab,
             self.contribution.benchmarks(),
@@ -91,6 +91,7 @@ class World:
             mirror=self.mirror,
             now=lambda: self.now,
             policy=self.policy,
+            until=until,
         )
 
     def wait(self, hours: float) -> None:

@@ -50,6 +50,11 @@ def test_honest_trajectories_end_mirrored_and_verified(world: World) -> None:
     assert world.report().verdict == "verified"
 
 
+def test_the_way_can_be_gone_state_by_state_and_never_back(world: World) -> None:
+    states = [world.go(until=until).after for until in ("downloaded", "format_ok", "replayed", "downloaded", "mirrored")]
+    assert states == ["downloaded", "format_ok", "replayed", "replayed", "mirrored"]
+
+
 def test_going_again_does_nothing_and_asks_nobody(world: World) -> None:
     world.go()
     before = (world.file.read_bytes(), world.trail_path.read_bytes(), len(world.server.asked))
