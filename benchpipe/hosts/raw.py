@@ -184,6 +184,9 @@ class _Sftp:
             except PermissionError:
                 self._problems.append(f"{base or 'the trial'} may not be listed")
                 continue
+            except UnicodeDecodeError:  # paramiko reads no other names
+                self._problems.append(f"{base or 'the trial'} holds a name that is no UTF-8 and was left out")
+                continue
             for entry in sorted(entries, key=lambda entry: entry.filename):
                 seen += 1
                 if seen > MAX_ENTRIES:
@@ -202,8 +205,9 @@ class _Sftp:
         if target.is_file() and (target.stat().st_size, int(target.stat().st_mtime)) == (size, changed):
             return
         target.parent.mkdir(parents=True, exist_ok=True)
-        part = target.with_name(f".{target.name}.{size}-{changed}.part")
-        for other in target.parent.glob(f".{target.name}.*.part"):
+        name = sha256(target.name.encode())[:16]  # any name of a host's is one that a pattern and a longer name can hold
+        part = target.with_name(f".{name}.{size}-{changed}.part")
+        for other in target.parent.glob(f".{name}.*.part"):
             if other != part:
                 other.unlink()
         with self._session.open(source, "rb") as remote, part.open("ab") as local:
@@ -222,9 +226,10 @@ def _regex(pattern: str) -> str:
     return "".join({"**": ".*", "*": "[^/]*"}.get(part, re.escape(part)) for part in parts)
 
 
-_WANTED = re.compile("|".join(_regex(pattern) for pattern in RAW_FILES))
+_WANTED = re.compile("|".join(_regex(pattern) for pattern in RAW_FILES), re.DOTALL)
 _FOLDERS = re.compile(
-    "|".join(_regex(str(parent)) for pattern in RAW_FILES for parent in PurePosixPath(pattern.replace("**", "**/x")).parents)
+    "|".join(_regex(str(parent)) for pattern in RAW_FILES for parent in PurePosixPath(pattern.replace("**", "**/x")).parents),
+    re.DOTALL,
 )
 
 

@@ -47,7 +47,7 @@ class Rsync:
 
 def both_have_rsync(host: Host, pool: Pool) -> Rsync | None:
     """An Rsync if the program is here and there and ssh can log in by itself; else None: then SFTP does it."""
-    if not (shutil.which("rsync") and shutil.which("ssh")):
+    if not (shutil.which("rsync") and shutil.which("ssh")) or ":" in (host.ssh or ""):  # rsync has a meaning of its own for it
         return None
     try:
         ssh, _ = pool.connection(msgspec.structs.replace(host, transport="openssh"))

@@ -5,10 +5,12 @@ import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from benchpipe.hosts.pool import Pool
 from benchpipe.hosts.raw import RawCopies, RawCopy, RawLimits, copy_state, trial_folder
+from benchpipe.hosts.rsync import both_have_rsync
 from benchpipe.lab import Lab
 from benchpipe.registry.load import load_registry
 from benchpipe.registry.records import Host
@@ -100,6 +102,31 @@ def test_a_name_that_leads_elsewhere_is_never_a_path(far: tuple[RawCopies, Host,
     state = copies.fetch(host, "..", "../../../etc", "f")
     assert state.problems
     assert list(copies.lab.raw_folder("box").parent.iterdir()) == [copies.lab.raw_folder("box")]
+
+
+@pytest.mark.parametrize("name", [b"**.jsonl", b"[a].jsonl", b"x" * 249 + b".jsonl", b"-e sh.jsonl", b"new\nline.jsonl"])
+def test_any_name_of_a_file_is_a_name(far: tuple[RawCopies, Host, Path], name: bytes) -> None:
+    copies, host, trial = far
+    path = trial / "agent" / "sessions" / os.fsdecode(name)
+    path.write_bytes(b"{}\n")
+    assert copies.fetch(host, JOB, trial.name, "f").problems == ()
+    folder = trial_folder(copies.lab, host, JOB, trial.name)
+    assert folder is not None
+    assert (folder / "agent" / "sessions" / path.name).read_bytes() == b"{}\n"
+
+
+def test_a_name_that_is_no_text_costs_no_other_folder(far: tuple[RawCopies, Host, Path]) -> None:
+    copies, host, trial = far
+    (trial / "agent" / "sessions" / os.fsdecode(b"\xff.jsonl")).write_bytes(b"{}\n")
+    copies.fetch(host, JOB, trial.name, "f")
+    folder = trial_folder(copies.lab, host, JOB, trial.name)
+    assert folder is not None
+    assert (folder / "agent" / "gateway.jsonl").read_bytes() == (trial / "agent" / "gateway.jsonl").read_bytes()
+
+
+def test_an_alias_with_a_colon_is_not_given_to_rsync(far: tuple[RawCopies, Host, Path]) -> None:
+    copies, host, _ = far
+    assert both_have_rsync(msgspec.structs.replace(host, ssh="::1"), copies.pool) is None
 
 
 def test_a_cut_off_file_goes_on_where_it_stopped(
