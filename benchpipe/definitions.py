@@ -5,8 +5,8 @@ import dagster as dg
 from benchpipe.pipeline.assets import ASSETS
 from benchpipe.pipeline.checks import CHECKS
 from benchpipe.pipeline.jobs import JOBS
-from benchpipe.pipeline.schedules import SCHEDULES
 from benchpipe.pipeline.scene import SceneResource
+from benchpipe.pipeline.schedules import SCHEDULES
 from benchpipe.pipeline.sensors import SENSORS
 
 defs = dg.Definitions(
