@@ -5,6 +5,7 @@ caller's `cursors` keeps.
 """
 
 import os
+import stat
 from typing import Any, Dict, Iterable, Iterator, List, Optional, Tuple
 
 from benchpipe.probe.gateway_log import read_gateway
@@ -49,7 +50,7 @@ def _files(trial_dir: str, source: str) -> List[str]:
         else:
             names = _names(os.path.join(trial_dir, agent))
             candidates = [os.path.join(agent, name) for name in sorted(names) if _is_trajectory(name)]
-        found += [name for name in candidates if _size(os.path.join(trial_dir, name))]
+        found += [name for name in candidates if _is_log(trial_dir, name)]
     return found
 
 
@@ -71,12 +72,15 @@ def _names(folder: str) -> List[str]:
         return []
 
 
-def _size(path: str) -> int:
-    """0 for what is no file or is gone."""
+def _is_log(trial_dir: str, name: str) -> bool:
+    """Whether the trial has a file of this name that isn't empty. Nothing that is reached through a link inside a trial counts."""
     try:
-        return os.path.getsize(path) if os.path.isfile(path) else 0
+        parts = name.split(os.sep)
+        folders = (os.path.join(trial_dir, *parts[:n]) for n in range(1, len(parts)))
+        state = os.lstat(os.path.join(trial_dir, name))
+        return stat.S_ISREG(state.st_mode) and state.st_size > 0 and not any(map(os.path.islink, folders))
     except OSError:
-        return 0
+        return False
 
 
 def _gateway(trial_dir: str, files: List[str], cursors: Any, problems: List[str]) -> Iterator[Identified]:

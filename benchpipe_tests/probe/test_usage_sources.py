@@ -155,3 +155,22 @@ def test_every_row_says_where_it_was_read(tmp_path: Path) -> None:
     for n, row in enumerate(trial_requests(str(tmp_path), Kept())["rows"]):
         assert row[12] == "agent/gateway.jsonl"
         assert data[row[13] :].startswith(lines[n])
+
+
+@pytest.mark.parametrize("linked", ["agent/gateway.jsonl", "agent", "agent/sessions/a.jsonl", "agent/trajectory.json"])
+def test_a_link_inside_a_trial_is_never_a_log(tmp_path: Path, linked: str) -> None:
+    outside = tmp_path / "outside" / Path(linked).name
+    log = outside / "gateway.jsonl" if linked == "agent" else outside
+    log.parent.mkdir(parents=True)
+    log.write_bytes(request(1, 7))
+    link = tmp_path / "trial" / linked
+    link.parent.mkdir(parents=True)
+    link.symlink_to(outside)
+    assert trial_requests(str(tmp_path / "trial"), Kept()) == {"source": None, "rows": [], "problems": []}
+
+
+def test_a_trial_that_is_itself_reached_by_a_link_is_counted(tmp_path: Path) -> None:
+    (tmp_path / "there" / "agent").mkdir(parents=True)
+    (tmp_path / "there" / "agent" / "gateway.jsonl").write_bytes(request(1, 7))
+    (tmp_path / "here").symlink_to("there")
+    assert counted(tmp_path / "here")["input"] == 7
