@@ -96,6 +96,11 @@ def test_two_different_h0s_without_an_agreed_one_are_no_reference() -> None:
     assert reference_of(candidate("row", 3, path="z"), h0s, None).h0 is None
 
 
+def test_an_h0_on_other_tasks_is_no_reference() -> None:
+    h0 = replace(candidate("h0", 0), by_task={"t1": Fraction(1), "t3": Fraction(0)})
+    assert reference_of(candidate("row", 3), [h0], None).h0 is None
+
+
 def test_stack_keys_ignore_case_of_the_model_and_unicode_form_only() -> None:
     assert stack_of("d", "p", "h@1", " Qwen ", "é") == stack_of("d", "p", "h@1", "qwen", "e\u0301")
     assert stack_of("d", "p", "H@1", "m", "x") != stack_of("d", "p", "h@1", "m", "x")
