@@ -14,6 +14,8 @@ from benchpipe.files import write_bytes
 
 Kind = Literal["text", "integer", "number", "bool", "time", "money"]
 NANO = Decimal("0.000000001")
+TOO_MUCH = Decimal(10**9)
+"""USD that no column holds. A damaged log may say so; its row is kept, without the sum."""
 
 
 class Column(NamedTuple):
@@ -127,7 +129,9 @@ def parquet_bytes(columns: Sequence[Column], rows: Sequence[Row]) -> bytes:
 
 
 def _nano(usd: Decimal | None) -> Decimal | None:
-    return None if usd is None else usd.quantize(NANO, ROUND_HALF_EVEN)
+    if usd is None or usd >= TOO_MUCH - NANO:
+        return None
+    return usd.quantize(NANO, ROUND_HALF_EVEN)
 
 
 def schema_page() -> str:

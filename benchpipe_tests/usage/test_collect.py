@@ -1,6 +1,7 @@
 """One benchmark from its hosts' files to money: pages' totals, `explain` and what pandas computes are the same numbers."""
 
 import functools
+import io
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,7 +27,7 @@ from benchpipe.trials.view import View, view
 from benchpipe.usage.collect import Collected, collect_costs, load_costs
 from benchpipe.usage.costs import SlotCosts
 from benchpipe.usage.records import Bill, Estimate
-from benchpipe.usage.tables import ATTEMPTS, REQUESTS, schema, schema_page
+from benchpipe.usage.tables import ATTEMPTS, REQUESTS, parquet_bytes, schema, schema_page
 from benchpipe.usage.totals import Totals, totals
 
 RUN = "bench_scripted-scripted-default"
@@ -189,6 +190,13 @@ def test_rows_that_cannot_be_read_are_a_problem_and_stop_nothing(charged: Lab) -
     done = collect_costs(charged, registry, "tabletop", [seen], functools.partial(load_requests, charged))
     assert len(done.problems) == 8
     assert done.n_attempts == 8
+
+
+def test_money_that_no_column_holds_costs_no_other_row_its_table() -> None:
+    empty = dict.fromkeys((column.name for column in ATTEMPTS), None)
+    rows = [{**empty, "billed_usd": Decimal(usd)} for usd in ("0.0000000005", "999999999.9", "1000000000", "1e30")]
+    table = pyarrow.parquet.read_table(io.BytesIO(parquet_bytes(ATTEMPTS, rows)))
+    assert table["billed_usd"].to_pylist() == [ZERO, Decimal("999999999.9"), None, None]
 
 
 def test_tables_have_their_documented_schema(charged: Lab) -> None:
