@@ -154,7 +154,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
 
     def _dispatch(self, with_body: bool) -> None:
-        size = body_size(self.headers)
+        size = body_size(self.headers.get("Content-Length"), self.headers.get("Transfer-Encoding"))
         if size != 0:  # whoever leaves a body unread takes no further request from this connection
             self.close_connection = True
         try:
@@ -304,10 +304,10 @@ def byte_range(first: str, last: str, size: int) -> tuple[int, int] | None:
     return span if span[0] <= span[1] else None
 
 
-def body_size(headers: Mapping[str, str]) -> int | None:
-    """Bytes of the body that follows; None where nobody says how many (chunked, nonsense)."""
-    said = headers.get("Content-Length") or "0"
-    return None if headers.get("Transfer-Encoding") or not re.fullmatch("[0-9]{1,18}", said) else int(said)
+def body_size(length: str | None, encoding: str | None) -> int | None:
+    """Bytes of the body that follows; None where the two headers don't say how many (chunked, nonsense)."""
+    said = length or "0"
+    return None if encoding or not re.fullmatch("[0-9]{1,18}", said) else int(said)
 
 
 def _is_local(host: str | None) -> bool:

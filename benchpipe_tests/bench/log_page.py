@@ -1,8 +1,10 @@
 """A log page in the browser: the gateway log of a long trial against the same page with every step in it.
 
-What the alternative shows is why the transcript is fetched by parts: it is the same page, the same log, the same browser.
+Beside them `inspect view` on the same tool runs, where it is installed. What the alternative shows is why the transcript is
+fetched by parts: it is the same page, the same log, the same browser.
 """
 
+import json
 import tempfile
 import time
 from collections.abc import Iterator
@@ -10,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from benchpipe.site import log_steps
+from benchpipe_tests.bench import _inspect
 from benchpipe_tests.browser.log_site import LogSite, chromium, served
 from benchpipe_tests.transcripts import made_logs as made
 
@@ -41,6 +44,28 @@ def run(full: bool) -> Iterator[str]:
         with served(site.out) as address:
             for name, what in (("parts", "by parts"), ("whole", "all in one page")):
                 yield from (f"{what:16} {line}" for line in _measure(browser, f"{address}/{name}/", len(log.steps), n))
+        yield f"{'inspect view':16} {_inspect_view(browser, path, root / 'inspect')}"
+
+
+def _inspect_view(browser: Any, gateway: Path, folder: Path) -> str:
+    """The same tool runs in another viewer."""
+    if (inspect := _inspect.command()) is None:
+        return "not installed: put `inspect` (inspect_ai) on PATH or name it by INSPECT to compare"
+    folder.mkdir()
+    with gateway.open() as lines, (folder / "pairs").open("w") as pairs:
+        for n, line in enumerate(lines):
+            for item in json.loads(line)["tail"]:
+                if "output" in item:
+                    pairs.write(json.dumps([f"python check.py --step {n - 1}", _text(item["output"])]) + "\n")
+    began = time.perf_counter()
+    with _inspect.viewer(inspect, folder / "pairs", folder) as address:
+        written = time.perf_counter() - began
+        return f"{_inspect.measure(browser, address, 'result 0', _heap)} (its log written and served in {written:.1f} s)"
+
+
+def _text(output: Any) -> str:
+    """A tool's output without its images."""
+    return output if isinstance(output, str) else "\n".join(part.get("text", "") for part in output)
 
 
 def _measure(browser: Any, address: str, n_steps: int, n_requests: int) -> Iterator[str]:
