@@ -13,9 +13,9 @@ from benchpipe.probe.usage_shapes import UnknownUsage, normalise
 
 MAX_BYTES = 256 << 20
 KEPT = {
-    "steps", "subagent_trajectories", "source", "timestamp", "metrics", "model_name", "agent", "is_copied_context",
-    "llm_call_count", "prompt_tokens", "completion_tokens", "cached_tokens", "extra", "reasoning_output_tokens",
-    "cache_creation_input_tokens", "cache_write_input_tokens",
+    "steps", "subagent_trajectories", "timestamp", "metrics", "model_name", "agent", "is_copied_context", "prompt_tokens",
+    "completion_tokens", "cached_tokens", "extra", "reasoning_output_tokens", "cache_creation_input_tokens",
+    "cache_write_input_tokens",
 }  # fmt: skip
 """All that is kept while a document is decoded: messages and observations never become objects."""
 

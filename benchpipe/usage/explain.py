@@ -13,7 +13,7 @@ from benchpipe.registry.records import Price, Rates
 from benchpipe.usage import format as fmt
 from benchpipe.usage.costs import SlotCosts
 from benchpipe.usage.estimates import request_cost
-from benchpipe.usage.prices import band_of, rates_for
+from benchpipe.usage.prices import band_of, rates_for, tier_of
 from benchpipe.usage.records import Request, Tokens
 
 
@@ -210,8 +210,8 @@ def _rates(price: Price | None, row: Request) -> str | None:
     rates = rates_for(price, row.started_at, row.input)
     band = band_of(price, row.started_at)
     where = f"{price.key}, band until {band.until}" if band else price.key
-    tier = next((t.above for t in reversed((band or price).tiers) if row.input > t.above), None)
-    return f"{rates_text(rates)} ({where}{f', above {tier:,} tokens' if tier is not None else ''})"
+    tier = tier_of(price, row.started_at, row.input)
+    return f"{rates_text(rates)} ({where}{f', above {tier.above:,} tokens' if tier else ''})"
 
 
 def rates_text(rates: Rates) -> str:

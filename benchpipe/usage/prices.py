@@ -6,7 +6,7 @@ limit; tiers belong to their band. A request's time is its start; without one th
 
 from datetime import datetime
 
-from benchpipe.registry.records import Band, Price, Rates
+from benchpipe.registry.records import Band, Price, Rates, Tier
 
 
 def band_of(price: Price, started_at: float | None) -> Band | None:
@@ -19,9 +19,15 @@ def band_of(price: Price, started_at: float | None) -> Band | None:
 
 def rates_for(price: Price, started_at: float | None, input_tokens: int) -> Rates:
     """The rates of a request that began at `started_at` (epoch seconds) and whose whole input is `input_tokens`."""
+    tier = tier_of(price, started_at, input_tokens)
+    return tier.rates if tier else flat_rates(price, started_at)
+
+
+def tier_of(price: Price, started_at: float | None, input_tokens: int) -> Tier | None:
+    """The highest tier of that time's rates that so large an input reaches, if it reaches any."""
     level = band_of(price, started_at) or price
     reached = [tier for tier in level.tiers if input_tokens > tier.above]
-    return max(reached, key=lambda tier: tier.above).rates if reached else level.rates
+    return max(reached, key=lambda tier: tier.above, default=None)
 
 
 def flat_rates(price: Price, started_at: float | None) -> Rates:
