@@ -14,6 +14,8 @@ from benchpipe.files import sha256
 from benchpipe.hosts.reading import HostReading, JobReading, TrialReading
 from benchpipe.hosts.transport import HostError
 from benchpipe.probe import protocol
+from benchpipe.probe.lenient import MAX_EPOCH
+from benchpipe.probe.usage_shapes import MAX_CHARGE
 from benchpipe.registry.records import Host, Registry
 from benchpipe.usage.records import Request
 
@@ -120,11 +122,21 @@ def _requests(rows: Iterable[msgspec.Raw]) -> tuple[tuple[Request, ...], int]:
         except msgspec.DecodeError:
             bad += 1
             continue
-        if request.charge_usd is None or request.charge_usd.is_finite():
+        if _sound(request):
             good.append(request)
         else:
             bad += 1
     return tuple(good), bad
+
+
+def _sound(request: Request) -> bool:
+    """Whether its numbers are in the range of what they mean: a host may send any, and one of them must not stop the tables."""
+    counts = (request.input, request.cached, request.cache_write, request.output, request.reasoning, request.offset)
+    return (
+        (request.charge_usd is None or (request.charge_usd.is_finite() and 0 <= request.charge_usd <= MAX_CHARGE))
+        and (request.started_at is None or 0 <= request.started_at < MAX_EPOCH)
+        and all(count is None or 0 <= count < 1 << 53 for count in counts)
+    )
 
 
 def merge_jobs(last: HostReading | None, answer: Answer, trials: Mapping[str, list[TrialReading]]) -> tuple[JobReading, ...]:
