@@ -4,6 +4,7 @@ import json
 import os
 import shlex
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -81,6 +82,22 @@ def test_a_second_server_takes_another_port_and_names_the_first(start: Callable[
     assert taken.wait(20) == 2
     assert taken.stderr is not None
     assert f"process {first.pid}" in taken.stderr.read()
+
+
+@pytest.mark.parametrize("command", ["serve", "edit"])
+def test_ctrl_c_ends_it_although_a_page_is_open_and_a_caller_is_slow(start: Callable[..., Any], command: str) -> None:
+    process, printed = start(command)
+    port = int(printed.partition("#")[0].rsplit(":", 1)[1].strip("/"))
+    page, slow = (socket.create_connection(("127.0.0.1", port), timeout=20) for _ in range(2))
+    page.sendall(b"GET /~events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    slow.sendall(b"POST /~health HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n")
+    assert page.recv(100).startswith(b"HTTP/1.1 200")
+    process.send_signal(signal.SIGINT)
+    said = process.communicate(timeout=20)[1]
+    assert process.returncode == 130
+    assert "Traceback" not in said
+    page.close()
+    slow.close()
 
 
 def test_serve_ends_with_the_shell_that_started_it(kitchen: Lab) -> None:
