@@ -19,7 +19,9 @@ from benchpipe.publish.views import (
     LINE_BREAK,
     View,
     WithoutBreaks,
+    as_seen,
     base64_decoded,
+    hex_decoded,
     joined,
     percent_decoded,
     unescaped,
@@ -42,13 +44,32 @@ _REGION = 1 << 16
 _MASK = re.compile(rb"(?:(?:[A-Za-z0-9]{1,12}[-_.])*|AKIA|ASIA|AIza)(?:[*xX.#_=-]|\xe2\x80[\xa2\xa6])+")
 _LONGEST_MASK = 200
 
+_NUMBER = re.compile(rb"-?[0-9]{1,4}|0x[0-9A-Fa-f]+")
 _NO_WORD = re.compile(rb"[0-9].*[A-Za-z]|[A-Za-z].*[0-9]|[a-z][A-Z]|[b-df-hj-np-tv-xz]{5}|[0-9]{8}", re.DOTALL)
 """Letters beside digits, a capital inside, more consonants in a row than words have, or a long number."""
 
 _CODED: tuple[tuple[str, Callable[[bytes, int, int], View]], ...] = (
-    (r"\\(?:u00[2-7][0-9A-Fa-f]|x[2-7][0-9A-Fa-f]|/)", unescaped),
-    (r"%[2-7][0-9A-Fa-f]", percent_decoded),
+    (
+        r"\\(?:u00[2-7][0-9A-Fa-f]|u\{0*[2-7][0-9A-Fa-f]\}|U000000[2-7][0-9A-Fa-f]|[xX][2-7][0-9A-Fa-f]|[01][0-7]{2}|/)"
+        r"|&(?:#[0-9]{2,3}|#[xX][2-7][0-9A-Fa-f]|amp|quot);",
+        unescaped,
+    ),
+    (r"%(?:25){0,4}[2-7][0-9A-Fa-f]", percent_decoded),
+    (
+        r"\xe2\x80[\x8b-\x92]|\xe2\x81\xa0|\xe2\x88\x92|\xef\xbb\xbf|\xef[\xbc\xbd][\x80-\xbf]|\xc2\xad"
+        r"|\\u(?:200[b-fB-F]|2060|[fF][eE][fF]{2}|00[aA][dD])|(?:\x1b|\\(?:u001[bB]|x1[bB]|033|e))\[[0-9;]{0,20}[A-Za-z]",
+        as_seen,
+    ),
 )
+"""What shows that a stretch of text is written another way, and that way undone."""
+_RUNS: tuple[tuple[str, Callable[[bytes, int, int], tuple[View, int] | None]], ...] = (
+    (BASE64_OF_ASCII, base64_decoded),
+    (r"(?:[2-7][0-9A-Fa-f]){12}", hex_decoded),
+)
+"""What begins a run of another alphabet, and the text in it with where it ends."""
+
+_WORK_PER_BYTE, _LEAST_WORK, _WORK_OF_A_PIECE = 128, 1 << 24, 64
+"""How much text may be put together again for each byte of a text, so that no text takes more than its length's share."""
 
 
 class Span(NamedTuple):
@@ -63,6 +84,16 @@ class _Compiled(NamedTuple):
     rule: Rule
     pattern: re.Pattern[bytes]
     unless: re.Pattern[bytes] | None
+
+
+class _Work:
+    """What may still be put together. A text that needs more was made to: the rest of it counts as a finding, and nothing hangs."""
+
+    def __init__(self, size: int) -> None:
+        self.left = size * _WORK_PER_BYTE + _LEAST_WORK
+
+    def spend(self, view: View) -> None:
+        self.left -= len(view.data) + _WORK_OF_A_PIECE * len(view.starts)
 
 
 class _Layout:
@@ -136,7 +167,7 @@ class Finder:
             _Compiled(r, re.compile(expand(r.pattern).encode()), re.compile(r.unless.encode()) if r.unless else None) for r in rules
         ]
         nears = [expand(r.near) for r in rules]
-        coded = [*(near for near, _ in _CODED), BASE64_OF_ASCII]
+        coded = [near for near, _ in (*_CODED, *_RUNS)]
         make = plain_candidates if plain else hyperscan_candidates
         self._anchors = make(nears)
         self._all = make([*nears, *coded])
@@ -147,35 +178,43 @@ class Finder:
         `text` may be many strings in one: `hards` are the places of separators that nothing reaches over, `joints` those
         between pieces of one streamed text.
         """
-        return self._find(text, _Layout(len(text), joints, hards), coded=True)
+        return self._find(text, _Layout(len(text), joints, hards), _Work(len(text)), coded=True)
 
-    def _find(self, text: bytes, layout: _Layout, *, coded: bool) -> list[Span]:
+    def _find(self, text: bytes, layout: _Layout, work: _Work, *, coded: bool) -> list[Span]:
         by_rule: dict[int, list[tuple[int, int]]] = {}
         for number, start, end in (self._all if coded else self._anchors)(text):
             by_rule.setdefault(number, []).append((start, end))
         spans: list[Span] = []
         for number, compiled in enumerate(self._compiled):
             if number in by_rule:
-                spans += self._of_rule(compiled, text, layout, by_rule[number])
-        spans += self._in_broken_anchors(text, layout, by_rule)
+                spans += self._of_rule(compiled, text, layout, work, by_rule[number])
+        spans += self._in_broken_anchors(text, layout, work, by_rule)
         if coded:
-            spans += self._in_coded(text, layout, by_rule)
+            spans += self._in_coded(text, layout, work, by_rule)
         return spans
 
-    def _of_rule(self, compiled: _Compiled, text: bytes, layout: _Layout, places: Iterable[tuple[int, int]]) -> Iterator[Span]:
+    def _of_rule(
+        self, compiled: _Compiled, text: bytes, layout: _Layout, work: _Work, places: Iterable[tuple[int, int]]
+    ) -> Iterator[Span]:
         done = -1
         for start, end in sorted(places):
             lo, hi = layout.string(start)
             if start < done or end > layout.stream(start)[1]:
                 continue
+            if work.left < 0:
+                yield Span(start, hi, compiled.rule)
+                done = hi
+                continue
             broken = end > hi
             span = None if broken else _match(compiled, text, start, lo, hi)
-            further = _reaching_on(compiled, text, layout, start, end, span, broken=broken)
+            further = _reaching_on(compiled, text, layout, work, start, end, span, broken=broken)
             spans = [s for s in (span, further) if s]
             yield from spans
             done = max([done, *(s.end for s in spans)])
 
-    def _in_broken_anchors(self, text: bytes, layout: _Layout, by_rule: dict[int, list[tuple[int, int]]]) -> Iterator[Span]:
+    def _in_broken_anchors(
+        self, text: bytes, layout: _Layout, work: _Work, by_rule: dict[int, list[tuple[int, int]]]
+    ) -> Iterator[Span]:
         """Candidates that only show when lines or pieces are put together: the break is inside the rule's anchor."""
         without = WithoutBreaks(text)
         if len(without.data) == len(text):
@@ -187,27 +226,36 @@ class Finder:
             if len(found) <= len(by_rule.get(number, ())):
                 continue
             whole = {start for start, _ in by_rule.get(number, ())}
-            for start, end in found:
+            done = -1
+            for start, end in sorted(found):
                 a = without.origin(start)
-                if a in whole or (b := without.origin(end - 1) + 1) - a == end - start:
+                if a < done or a in whole or (b := without.origin(end - 1) + 1) - a == end - start:
                     continue
-                if span := _reaching_on(self._compiled[number], text, layout, a, b, None, broken=True):
+                if work.left < 0:
+                    span: Span | None = Span(a, layout.stream(a)[1], self._compiled[number].rule)
+                else:
+                    span = _reaching_on(self._compiled[number], text, layout, work, a, b, None, broken=True)
+                if span:
                     yield span
+                    done = span.end
 
-    def _in_coded(self, text: bytes, layout: _Layout, by_rule: dict[int, list[tuple[int, int]]]) -> Iterator[Span]:
+    def _in_coded(self, text: bytes, layout: _Layout, work: _Work, by_rule: dict[int, list[tuple[int, int]]]) -> Iterator[Span]:
         for number, (_, decode) in enumerate(_CODED, start=len(self.rules)):
             for lo, hi in _regions(text, sorted(by_rule.get(number, ())), layout):
-                yield from self._inside(decode(text, lo, hi))
-        done = -1
-        for start, _ in sorted(by_rule.get(len(self.rules) + len(_CODED), ())):
-            hi = min(layout.string(start)[1], start + _REGION)
-            if start >= done and (decoded := base64_decoded(text, start, hi)):
-                view, end = decoded
-                done = end if end < hi else end - _AROUND
-                yield from self._inside(view)
+                yield from self._inside(decode(text, lo, hi), work)
+        for number, (_, decode_run) in enumerate(_RUNS, start=len(self.rules) + len(_CODED)):
+            done = -1
+            for start, _ in sorted(by_rule.get(number, ())):
+                if start < done:
+                    continue
+                hi = min(layout.string(start)[1], start + _REGION)
+                if decoded := decode_run(text, start, hi):
+                    view, end = decoded
+                    done = end if end < hi else end - _AROUND
+                    yield from self._inside(view, work)
 
-    def _inside(self, view: View) -> Iterator[Span]:
-        for start, end, rule in self._find(view.data, _Layout(len(view.data), (), ()), coded=False):
+    def _inside(self, view: View, work: _Work) -> Iterator[Span]:
+        for start, end, rule in self._find(view.data, _Layout(len(view.data), (), ()), work, coded=False):
             yield Span(*view.origin(start, end), rule)
 
 
@@ -221,7 +269,11 @@ def _match(compiled: _Compiled, text: bytes, at: int, lo: int, hi: int) -> Span 
         if match and match.start() > at:
             return None
     else:
-        match = pattern.match(text, at, hi)
+        limit = min(hi, at + rule.reach)
+        match = pattern.match(text, at, limit)
+        while match and match.end() == limit < hi:
+            limit = min(hi, limit + 4 * (limit - at))
+            match = pattern.match(text, at, limit)
     if match is None:
         return None
     start, end = match.span(next((g for g in range(1, pattern.groups + 1) if match.start(g) >= 0), 0))
@@ -233,7 +285,15 @@ def _match(compiled: _Compiled, text: bytes, at: int, lo: int, hi: int) -> Span 
 
 
 def _reaching_on(
-    compiled: _Compiled, text: bytes, layout: _Layout, start: int, end: int, found: Span | None, *, broken: bool = False
+    compiled: _Compiled,
+    text: bytes,
+    layout: _Layout,
+    work: _Work,
+    start: int,
+    end: int,
+    found: Span | None,
+    *,
+    broken: bool = False,
 ) -> Span | None:
     """The secret of a candidate when line ends or joints inside it are taken out; None if that adds nothing.
 
@@ -247,10 +307,13 @@ def _reaching_on(
         return None
     first = max(lo, start - rule.back - _BORDER)
     view = joined(text, first, min(hi, start + rule.reach), breaks, after=0 if rule.back else start)
+    work.spend(view)
     whole = _match(compiled, view.data, view.index(start), 0, len(view.data))
     if whole is None:
         return None
     if found is None:
+        if _is_number_before_break(rule, text, view, whole):
+            return None
         if rule.self_evident or not rule.wraps or _looks_random(view.data[whole.start : whole.end]):
             return Span(*view.origin(whole.start, whole.end), rule)
         return None
@@ -268,6 +331,7 @@ def _reaching_on(
 
 def _may_go_on(rule: Rule, text: bytes, lo: int, hi: int, start: int, end: int, breaks: re.Pattern[bytes], found: bool) -> bool:
     """Whether it can help to take out the break behind `end`: cheap, since it is asked at every candidate."""
+    hi = min(hi, end + rule.reach)
     if rule.back and breaks.search(text, max(lo, start - rule.back), start):
         return True
     if not found:
@@ -278,6 +342,15 @@ def _may_go_on(rule: Rule, text: bytes, lo: int, hi: int, start: int, end: int, 
     at = breaks.match(text, end, hi)
     run = _RUN.match(text, at.end(), hi) if at else None
     return bool(at and run and (at[0] == JOINT or run.end() - run.start() < _SHORTEST_WORD or _looks_random(run[0])))
+
+
+def _is_number_before_break(rule: Rule, text: bytes, view: View, whole: Span) -> bool:
+    """Whether the value is a number that ends its line, as in tables of constants: the next line is another setting."""
+    first, end = _pieces(view, whole.start, whole.end)[0]
+    if rule.kind != "secret setting" or not _NUMBER.fullmatch(view.data, first, end):
+        return False
+    after = view.origin(first, end)[1]
+    return text[after : after + 1] != JOINT
 
 
 def _pieces(view: View, start: int, end: int) -> list[tuple[int, int]]:

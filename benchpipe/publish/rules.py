@@ -17,17 +17,20 @@ RULES_FILE = Path(__file__).with_name("rules.yml")
 _NO_CODE = (
     r"(?![$<{(\[%*}\],;:)]|(?i:os\.|process\.|getenv|self\.|args\.|config\.|settings\.|env\.|environ)"
     r"|(?i:true|false|yes|no|none|null|nil|undefined|str|int|string|optional|bool)(?![A-Za-z0-9_-])"
-    r"|[0-9.]+(?:[\s\"'\\,;)&\]]|$))"
+    r"|-?[0-9.]+(?:[\s\"'\\,;)&\]]|$)|0x[0-9A-Fa-f]{1,8}\b)"
 )
 """Right before a value: it is neither code, nor a variable, nor a plain number."""
+_NO_CALL = r"(?![A-Za-z_]+(?:\.[A-Za-z_]+)*[(\[])"
+"""Right before a value without quotes: it is neither a call nor a part of something else."""
 
 MACROS = {
-    # A key begins where no letter, digit, `-` or `_` stands before it; `\n` and `%0A` of an encoded text are borders too.
-    "border": r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrtbf])|(?<=%[0-9A-Fa-f]{2}))",
+    # A key begins where no letter, digit, `-` or `_` stands before it; `\n`, `%0A` and a terminal's colour are borders too.
+    "border": r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrtbf])|(?<=%[0-9A-Fa-f]{2})|(?<=[\[;][0-9]m)|(?<=[\[;][0-9]{2}m)|(?<=\[[mK]))",
     "mixed": r"(?=[A-Za-z0-9_.-]*[0-9A-Z])",
     "ws": r"(?:\s|\\+[nrt])",
-    "quotes": r"[\\\"'\]]{0,20}",
+    "quotes": r"(?:\\+(?=[\"'])|[\"'\]]){0,20}",
     "nocode": _NO_CODE,
+    "nocall": _NO_CALL,
     "octet": r"(?:25[0-5]|2[0-4][0-9]|1?[0-9]{1,2})",
     "tld": (
         r"(?:"
@@ -38,7 +41,7 @@ MACROS = {
     ),
     "value": (
         rf"(?:\\*\"({_NO_CODE}[^\"\\<>\x00-\x1f]{{2,}})|\\*'({_NO_CODE}[^'\\<>\x00-\x1f]{{2,}})"
-        rf"|({_NO_CODE}[^\s\"'\\<>,;&()\x00\x01]{{2,}}))"
+        rf"|({_NO_CODE}{_NO_CALL}[^\s\"'\\<>,;&()\x00\x01]{{2,}}))"
     ),
 }
 

@@ -11,12 +11,21 @@ from collections.abc import Callable
 HARD, JOINT = b"\x00", b"\x01"
 """Between two strings: `JOINT` where they are pieces of one streamed text, `HARD` elsewhere."""
 
-LINE_BREAK = re.compile(rb"\x01|\n[ \t]*|\r\n[ \t]*|\\\\*(?:\r?\n|(?:r\\+)?n)[ \t]*")
-"""The end of a line in a text or in a JSON string, with the next line's indentation; or a joint."""
+LINE_BREAK = re.compile(rb"\x01|(?<!\n)\r?\n(?!\r?\n)[ \t]*|\\\\*(?:\r?\n|(?:r\\+)?n)[ \t]*")
+"""The end of a line in a text or in a JSON string, with the next line's indentation; or a joint. An empty line is an end."""
 JOINT_ONLY = re.compile(rb"\x01")
 
-ESCAPE = re.compile(rb"\\+(?:u00([2-7][0-9A-Fa-f])|x([2-7][0-9A-Fa-f])|(/))")
-PERCENT = re.compile(rb"%([2-7][0-9A-Fa-f]|0[9AaDd])")
+ESCAPE = re.compile(
+    rb"\\+(?:(?:u00|u\{0*|U000000|[xX])([2-7][0-9A-Fa-f])\}?|([01][0-7]{2})|(/))|&(?:#([0-9]{2,3})|#[xX]([2-7][0-9A-Fa-f])|(amp)|(quot));"
+)
+PERCENT = re.compile(rb"%(?:25)*([2-7][0-9A-Fa-f]|0[9AaDd])")
+UNSEEN = re.compile(
+    rb"\xe2\x80[\x8b-\x8f]|\xe2\x81\xa0|\xef\xbb\xbf|\xc2\xad|\\+u(?:200[b-fB-F]|2060|[fF]{2}00|[fF][eE][fF]{2}|00[aA][dD])"
+    rb"|(?:\x1b|\\+(?:u001[bB]|x1[bB]|033|e))\[[0-9;]*[A-Za-z]"
+    rb"|(\xe2\x80[\x90-\x92]|\xe2\x88\x92)|\xef([\xbc\xbd])([\x80-\xbf])"
+)
+"""What is not seen (characters without width, soft hyphens, colours of a terminal), and what looks like an ASCII character."""
+HEX_RUN = re.compile(rb"(?:[0-7][0-9A-Fa-f])+")
 BASE64_RUN = re.compile(rb"[A-Za-z0-9+/_-]+(?:(?:\\*\r?\n|\\+n)[A-Za-z0-9+/_-]{4,})*={0,2}")
 NOT_TEXT = re.compile(rb"[^\t\n\r\x20-\x7e]")
 
@@ -94,7 +103,7 @@ class WithoutBreaks:
     `origin` finds a byte's place when it is asked for, which is seldom; `joined` keeps all of them and is for short texts.
     """
 
-    _BLOCK = 1024
+    _BLOCK = 128
     _KEPT = re.compile(rb"[^\n]+")
 
     def __init__(self, text: bytes) -> None:
@@ -124,30 +133,89 @@ class WithoutBreaks:
 
 
 def unescaped(text: bytes, lo: int, hi: int) -> View:
-    r"""`text[lo:hi]` with `\u0073`, `\x73` and `\/` of ASCII characters undone, at any depth of quoting."""
-    return edited(text, lo, hi, ESCAPE, lambda m: b"/" if m[3] else bytes([int(m[1] or m[2], 16)]))
+    r"""`text[lo:hi]` with `\u0073`, `\x73`, `\163`, `\/`, `&#115;` of ASCII characters undone, at any depth of quoting."""
+
+    def character(m: re.Match[bytes]) -> bytes:
+        if m[3] or m[6] or m[7]:
+            return b"/" if m[3] else b"&" if m[6] else b'"'
+        if m[2] or m[4]:
+            return bytes([min(int(m[2], 8) if m[2] else int(m[4]), 0x7F)])
+        return bytes([int(m[1] or m[5], 16)])
+
+    return edited(text, lo, hi, ESCAPE, character)
 
 
 def percent_decoded(text: bytes, lo: int, hi: int) -> View:
-    """`text[lo:hi]` with `%73` of ASCII characters and line ends undone."""
+    """`text[lo:hi]` with `%73` of ASCII characters and line ends undone, also where it was quoted more than once."""
     return edited(text, lo, hi, PERCENT, lambda m: bytes([int(m[1], 16)]))
 
 
-def base64_decoded(text: bytes, lo: int, hi: int) -> tuple[View, int] | None:
-    """The ASCII text that stands in base64 at `lo`, maybe wrapped over lines, and where its run ends; None if none does."""
-    run = BASE64_RUN.match(text, lo, hi)
+def as_seen(text: bytes, lo: int, hi: int) -> View:
+    """`text[lo:hi]` without what is not seen, and with ASCII hyphens and ASCII characters instead of wide ones."""
+
+    def character(m: re.Match[bytes]) -> bytes:
+        if m[2]:
+            code = 0x20 + m[3][0] - 0x80 + (0x40 if m[2] == b"\xbd" else 0)
+            return bytes([code]) if code < 0x7F else b""
+        return b"-" if m[1] else b""
+
+    return edited(text, lo, hi, UNSEEN, character)
+
+
+def hex_decoded(text: bytes, lo: int, hi: int) -> tuple[View, int] | None:
+    """The ASCII text that stands in hexadecimal digits at `lo`, and where it ends."""
+    run = HEX_RUN.match(text, lo, hi)
     if run is None:
         return None
-    lines = joined(text, lo, run.end(), LINE_BREAK)
-    code = lines.data.rstrip(b"=").replace(b"-", b"+").replace(b"_", b"/")
+    data = bytes.fromhex(run[0].decode())
+    return View(data, list(range(len(data))), list(range(lo, run.end(), 2)), [2] * len(data)), run.end()
+
+
+class _Base64View(View):
+    """Three bytes for four characters of `code`, of which the first `skipped` bytes are left out."""
+
+    def __init__(self, data: bytes, code: View, skipped: int) -> None:
+        super().__init__(data, [], [], [])
+        self._code = code
+        self._skipped = skipped
+
+    def origin(self, start: int, end: int) -> tuple[int, int]:
+        start, end = start + self._skipped, end + self._skipped
+        return self._code.origin(start // 3 * 4, min((end + 2) // 3 * 4, len(self._code.data)))
+
+
+_SURE = 20
+"""So many characters of a candidate stand on one line."""
+_FIRST_LOOK = 256
+_FOUR = re.compile(rb"[A-Za-z0-9+/_-]{4}")
+
+
+def base64_decoded(text: bytes, lo: int, hi: int) -> tuple[View, int] | None:
+    """The ASCII text that stands in base64 at `lo`, maybe wrapped over lines, and where it ends; None if none does.
+
+    It looks as far as there is text: what follows a byte that is none may be text again, in other groups of four.
+    """
+    if NOT_TEXT.search(_bytes_of(text[lo : lo + _SURE])):
+        return None
+    if _FOUR.fullmatch(text, max(lo - 4, 0), lo):
+        lo -= 4  # the text may begin inside the group before
+    look = _FIRST_LOOK
+    while True:
+        limit = min(hi, lo + look)
+        run = BASE64_RUN.match(text, lo, limit)
+        assert run is not None
+        code = joined(text, lo, run.end(), LINE_BREAK)
+        data = _bytes_of(code.data)
+        skipped = max((k + 1 for k in range(3) if NOT_TEXT.match(data, k)), default=0)
+        odd = NOT_TEXT.search(data, skipped)
+        if odd or limit == hi or run.end() < limit:
+            view = _Base64View(data[skipped : odd.start() if odd else None], code, skipped)
+            return view, view.origin(0, len(view.data))[1] if odd else run.end()
+        look *= 4
+
+
+def _bytes_of(code: bytes) -> bytes:
+    """What `code` stands for, in either alphabet and with or without padding; a character too many is dropped."""
+    code = code.rstrip(b"=").replace(b"-", b"+").replace(b"_", b"/")
     code = code[: len(code) - (len(code) % 4 == 1)]
-    data = base64.b64decode(code + b"=" * (-len(code) % 4))
-    if odd := NOT_TEXT.search(data):
-        data = data[: odd.start()]
-    starts, origins, widths = [], [], []
-    for quad in range(0, len(data), 3):
-        a, b = lines.origin(quad // 3 * 4, min(quad // 3 * 4 + 4, len(lines.data)))
-        starts.append(quad)
-        origins.append(a)
-        widths.append(b - a)
-    return (View(data, starts, origins, widths), run.end()) if data else None
+    return base64.b64decode(code + b"=" * (-len(code) % 4))

@@ -136,8 +136,47 @@ def in_a_traceback(secret: Secret, rng: random.Random) -> Encoded:
     return [trace], list(secret.parts)
 
 
+def percent_twice(secret: Secret, rng: random.Random) -> Encoded:
+    once = "".join(f"%{byte:02X}" for byte in secret.text.encode())
+    return [f"GET /cb?state={urllib.parse.quote(once)} HTTP/1.1"], [urllib.parse.quote(part) for part in secret.parts]
+
+
+def hexadecimal(secret: Secret, rng: random.Random) -> Encoded:
+    digits = f" {secret.text} and more".encode().hex()
+    return [f"payload {random.Random(secret.text).choice((digits, digits.upper()))} end"], [
+        part.encode().hex() for part in secret.parts
+    ]
+
+
+def entities(secret: Secret, rng: random.Random) -> Encoded:
+    form = random.Random(secret.text).choice(("&#{};", "&#x{:x};", "&#x{:X};"))
+
+    def written(text: str) -> str:
+        return "".join(form.format(ord(c)) for c in text)
+
+    return [f"<td>{written(secret.text)}</td>"], [secret.text]
+
+
+def unseen(secret: Secret, rng: random.Random) -> Encoded:
+    """Characters without width and colours of a terminal inside, wide characters for some."""
+    by = random.Random(secret.text).choice(("\u200b", "\u200d", "\u2060", "\ufeff", "\u00ad", "\x1b[1m", "\\u200b", "\\u001b[0m"))
+    hidden = "".join(chr(ord(c) + 0xFEE0) if c in "_-" else c + (by if k % 5 == 4 else "") for k, c in enumerate(secret.text))
+    return [f"I see {hidden} there"], [hidden]
+
+
+def coloured(secret: Secret, rng: random.Random) -> Encoded:
+    colour = random.Random(secret.text).choice(("\x1b[32m", "\x1b[1;31m", "\\u001b[0;36m"))
+    return [f"{colour}{secret.text}\x1b[0m"], list(secret.parts)
+
+
+def binary_in_base64(secret: Secret, rng: random.Random) -> Encoded:
+    data = b"a text before\x00\xff\xfe " + f"{secret.text} and more".encode() + b"\x00\xff"
+    return [f"blob {base64.b64encode(data).decode()}"], [base64.b64encode(data)[16:-8].decode()]
+
+
 ENCODINGS: tuple[Callable[[Secret, random.Random], Encoded], ...] = (
     plain, json_in_json, url_encoded, wholly_url_encoded, base64_encoded, unicode_escaped, wrapped, in_pieces, in_a_traceback,
+    percent_twice, hexadecimal, entities, unseen, coloured, binary_in_base64,
 )  # fmt: skip
 
 

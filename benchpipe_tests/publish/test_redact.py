@@ -189,3 +189,70 @@ def test_a_field_named_like_a_streamed_one_is_redacted_wherever_it_stands(finder
     }
     redact(document, finder)
     assert key not in json.dumps(document)
+
+
+HOSTILE = {
+    "headers of keys that never end": "-----BEGIN RSA PRIVATE KEY-----\nA1b2\n",
+    "tokens that begin and never end": "eyJaaaaaaaaa\n",
+    "anchors broken over lines": "e\nyJ",
+    "prefixes in one word": "sk-aaaa.",
+    "assignments in one word": "password=aaaaaa",
+    "base64 of zeros": "A",
+    "base64 of text and none": "QUFBQUFBQUFBQUFBQUFBQf//",
+    "folders in one path": "/home/",
+    "characters without width": "\u200b",
+    "colours": "\x1b[0m",
+    "entities": "&amp;",
+    "hexadecimal digits": "41",
+}
+
+
+@pytest.mark.parametrize("pieces", [False, True])
+@pytest.mark.parametrize("name", HOSTILE)
+def test_what_is_put_together_grows_with_the_text_and_not_with_its_square(
+    name: str, pieces: bool, finder: Finder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from benchpipe.publish import find, views
+
+    made = 0
+
+    def counted(*arguments: Any, **options: Any) -> views.View:
+        nonlocal made
+        view = edited(*arguments, **options)
+        made += len(view.data)
+        return view
+
+    edited = views.edited
+    monkeypatch.setattr(views, "edited", counted)
+    monkeypatch.setattr(find, "_LEAST_WORK", 0)
+    text = (HOSTILE[name] * 60_000)[:60_000]
+    parts = [text[at : at + 40] for at in range(0, len(text), 40)] if pieces else [text]
+    redact({"steps": [{"text": part} for part in parts]}, finder)
+    assert made < 600 * len(text.encode())
+
+
+def test_where_the_work_ends_the_rest_of_that_text_is_a_finding(finder: Finder, monkeypatch: pytest.MonkeyPatch) -> None:
+    from benchpipe.publish import find
+
+    monkeypatch.setattr(find, "_LEAST_WORK", 0)
+    monkeypatch.setattr(find, "_WORK_PER_BYTE", 2)
+    key = "ghp" + "_" + corpus.characters(random.Random(8), "b62", 36)
+    left = redact_text("eyJaaaaaaaaa\n" * 200 + key, finder)
+    assert key not in left
+    assert left.startswith("eyJaaaaaaaaa\n")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "authorization = request.headers['Authorization']",
+        "_OIDC_TOKEN_LOCK = Lock()",
+        "GIT_CREDENTIAL_REGEX = re.compile(r'x')",
+        "    rest, token = token[2:], token[:2]",
+        "TOKEN_QUERY = 0x8\nTOKEN_ALL = 0x10",
+        "ERRORTOKEN = 58\nCOLONEQUAL = 59",
+        "token = -1\n\n\n_DEFAULT_TIMEOUT: Final = 3",
+    ],
+)
+def test_source_code_about_tokens_stays_readable(text: str, finder: Finder) -> None:
+    assert redact_text(text, finder) == text
