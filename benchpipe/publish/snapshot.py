@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import msgspec
 import orjson
 
-from benchpipe.errors import UsageError
+from benchpipe.errors import FoundProblems, UsageError
 from benchpipe.files import lock, write_bytes
 from benchpipe.lab import Lab
 from benchpipe.publish.diff import differences
@@ -80,6 +80,7 @@ def publish(
     Other benchmarks' files stay as they are, and so does a shown bench-run that has no data on this machine. `strict`: any
     finding keeps the published snapshot as it is. UsageError for an unknown benchmark or when there is nothing to publish;
     LockHeld while another publication runs (unless `wait`).
+    FoundProblems if the summary itself would leak.
     """
     chosen = _chosen(registry, benchmarks)
     with lock(lab.lock_file("publish"), wait=wait):
@@ -121,7 +122,7 @@ def _publish(
     now: datetime,
     on_progress: Progress | None,
 ) -> PublishReport:
-    before = read_summary(trees.current) or Summary()
+    before = _published_before(lab, registry)
     scan = make_scan(lab, registry)
     stage = Stage(lab, scan, machine_filter(private_places(lab, registry)), images=registry.public.run_media_images)
     writer = _Writer(trees)
@@ -177,7 +178,10 @@ def _finish(
     switch = changed and not dry_run and not (strict and quarantined)
     found = tuple(differences(trees.current, trees.new, sorted(writer.written), sorted(removed)))
     if switch:
-        write_bytes(trees.new / SUMMARY, orjson.dumps(msgspec.to_builtins(summary)) + b"\n")
+        data = orjson.dumps(msgspec.to_builtins(summary)) + b"\n"
+        if findings := scan.bytes(SUMMARY, data):
+            raise FoundProblems(f"{SUMMARY} would say what must not leave ({findings[0].rule}): nothing was published")
+        write_bytes(trees.new / SUMMARY, data)
         switch_in(trees.new, trees.current, trees.previous)
     return PublishReport(
         lines=summary.runs,
@@ -191,6 +195,21 @@ def _finish(
         switched_in=switch,
         strict=strict,
     )
+
+
+def _published_before(lab: Lab, registry: Registry) -> Summary:
+    """The published summary. UsageError if it can't be read, or if a broken plan would drop a run that it names."""
+    summary = read_summary(lab.published)
+    if summary is None:
+        if (lab.published / SUMMARY).exists():
+            raise UsageError(f"{lab.relative(lab.published / SUMMARY)} can't be read: git restore it, then publish again")
+        return Summary()
+    broken = {problem.place.file for problem in registry.problems}
+    for line in summary.runs:
+        plan = registry.plans.get(line.benchmark)
+        if plan and line.run not in plan.runs and plan.place.file in broken:
+            raise UsageError(f"{plan.place.file} has errors and {line.run} is published: mend it first (benchpipe check)")
+    return summary
 
 
 def _run_file(lab: Lab, bench_run: BenchRun) -> dict[str, Any] | None:

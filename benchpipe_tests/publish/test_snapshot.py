@@ -204,6 +204,30 @@ def test_strict_keeps_the_published_snapshot_when_anything_is_found(lab: Lab) ->
     assert tree(lab.published) == before
 
 
+def test_the_summary_is_scanned_like_every_other_file(lab: Lab) -> None:
+    collect(lab, generated_at=key())
+    with pytest.raises(FoundProblems, match="SNAPSHOT"):
+        out(lab)
+    assert not lab.published.exists()
+
+
+def test_a_summary_or_a_plan_that_cannot_be_read_drops_nothing_that_is_published(lab: Lab) -> None:
+    collect(lab)
+    out(lab)
+    before = tree(lab.published)
+    plan = lab.state_runs / f"{BENCHMARK}.yml"
+    text = plan.read_text()
+    plan.write_text("runs: [")
+    with pytest.raises(UsageError, match="mend it first"):
+        out(lab)
+    assert tree(lab.published) == before
+    plan.write_text(text)
+    (lab.published / "SNAPSHOT.json").write_text("<<<<<<< HEAD\n")
+    with pytest.raises(UsageError, match="git restore"):
+        out(lab)
+    assert tree(lab.published).keys() == before.keys()
+
+
 def test_a_value_on_the_allow_list_blocks_nothing(lab: Lab) -> None:
     collect(lab, records={"pour_water": {"limited": record("t", metrics={key(): 1.0})}})
     found = out(lab, dry_run=True).quarantined[0].findings
