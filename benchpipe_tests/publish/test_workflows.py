@@ -46,6 +46,26 @@ def test_a_workflow_has_known_keys_least_rights_and_time_limits(file: Path) -> N
     assert "secrets." not in file.read_text()
 
 
+EVERY_WORKFLOW = sorted((REPOSITORY / ".github" / "workflows").glob("*.yml"))
+READS_OR_COMMENTS = {"contribution-report.yml": {"actions": "read", "pull-requests": "write"}}
+
+
+@pytest.mark.parametrize("file", EVERY_WORKFLOW, ids=lambda file: file.name)
+def test_no_workflow_of_the_repository_floats_or_reaches_a_secret(file: Path) -> None:
+    workflow = load(file)
+    assert workflow["permissions"] == READS_OR_COMMENTS.get(file.name, {"contents": "read"})
+    assert "pull_request_target" not in workflow["on"]
+    assert not re.search(r"secrets[.\[]", file.read_text())
+    for job in workflow["jobs"].values():
+        assert job["runs-on"] == "ubuntu-24.04"
+        assert 0 < job["timeout-minutes"] <= 60
+        for step in job["steps"]:
+            assert re.fullmatch(r"actions/[a-z-]+@[0-9a-f]{40}", step.get("uses", f"actions/none@{'0' * 40}")), step
+            assert "${{" not in step.get("run", ""), "an expression in a script is run as a part of it"
+            if step.get("uses", "").startswith("actions/checkout@"):
+                assert step["with"]["persist-credentials"] is False
+
+
 @pytest.mark.parametrize("file", WORKFLOWS, ids=lambda file: file.name)
 def test_every_step_is_a_pinned_action_or_a_make_target_that_exists(file: Path) -> None:
     targets = set(re.findall(r"^([a-z][a-z-]*(?: [a-z-]+)*):", (REPOSITORY / "Makefile").read_text(), re.MULTILINE))
