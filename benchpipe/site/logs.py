@@ -5,6 +5,7 @@ the long ones. A page is only rendered when something that it shows has changed.
 """
 
 import contextlib
+import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from benchpipe.lab import Lab
+from benchpipe.lab import Lab, path_part
 from benchpipe.registry.records import Public
 from benchpipe.site import addresses
 from benchpipe.site.data import BenchmarkData, RunData, Trial
@@ -44,9 +45,8 @@ class LogSource:
 
     def log_file(self, benchmark: str, run: str, task: str, slot: str) -> Path:
         """The data of a log page; the page exists if this file does."""
-        if self.public:
-            return self.lab.published / benchmark / run / task / f"{slot}.json"
-        return self.lab.slot_folder(benchmark, run, task, slot) / LOG_FILE
+        folder = f"{_run_folder(self.lab, self.public, benchmark, run)}/{path_part(task)}/{path_part(slot)}"
+        return Path(f"{folder}.json" if self.public else f"{folder}/{LOG_FILE}")
 
     def media(self, place: str) -> str | None:
         """What is put before the names of media files; None where they are not published."""
@@ -54,6 +54,12 @@ class LogSource:
             return ""
         base = self.settings.run_media_base
         return f"{base}{place}" if base else None
+
+
+@lru_cache(maxsize=2)
+def _run_folder(lab: Lab, public: bool, benchmark: str, run: str) -> Path:
+    """What the paths of a run's logs begin with: made once, there may be tens of thousands."""
+    return (lab.published if public else lab.runs) / path_part(benchmark) / path_part(run)
 
 
 def log_pages(source: LogSource, data: BenchmarkData, run: RunData, renderer: Renderer) -> Iterator[Job]:
@@ -91,16 +97,30 @@ def page_of(source: LogSource, file: Path, context: LogContext) -> LogPage:
 def _files(source: LogSource, file: Path, context: LogContext, stamp: str) -> Iterator[Job]:
     """The files that a page fetches or links."""
     if not source.public:
-        for path in sorted(file.parent.rglob("*")):
-            if path.is_file() and path.name != STAMP_FILE and not path.name.startswith("."):
-                name = path.relative_to(file.parent).as_posix()
-                yield Job(context.path + name, (_stamp(path) or "",), path.read_bytes)
+        folder = str(file.parent)
+        for name in sorted(_names(folder)):
+            path = f"{folder}/{name}"
+            yield Job(context.path + name, (_stamp(path) or "",), _reader(path))
         return
     yield Job(context.raw, (stamp,), file.read_bytes)
     if file.stat().st_size > LARGE:
         with contextlib.suppress(ValueError):  # its page says it
             for name in published_log(file, file.stat().st_mtime_ns).files:
                 yield Job(context.path + name, (name,), _piece_maker(file, name))
+
+
+def _reader(path: str) -> Callable[[], bytes]:
+    return lambda: Path(path).read_bytes()
+
+
+def _names(folder: str, before: str = "") -> Iterator[str]:
+    """The files of a slot as its page names them: no stamp, nothing hidden."""
+    with os.scandir(folder) as found:
+        for entry in found:
+            if entry.is_dir():
+                yield from _names(entry.path, f"{before}{entry.name}/")
+            elif entry.is_file() and entry.name != STAMP_FILE and not entry.name.startswith("."):
+                yield before + entry.name
 
 
 def _piece_maker(file: Path, name: str) -> Callable[[], bytes]:
@@ -135,10 +155,10 @@ def _plain(step: Step) -> Step:
     return msgspec.structs.replace(step, **changed) if changed else step
 
 
-def _stamp(file: Path) -> str | None:
+def _stamp(file: Path | str) -> str | None:
     """What tells that a file is another one than last time; None if it isn't there."""
     try:
-        stat = file.stat()
+        stat = os.stat(file)
     except OSError:
         return None
     return f"{stat.st_size}-{stat.st_mtime_ns}"
@@ -171,13 +191,15 @@ def _context(
     own = not page.previous and page.attempt.trial == record.trial
     place = f"{trial.benchmark}/{trial.run}/{trial.task}/{page.slot}/"
     path = addresses.log_page(trial.benchmark, trial.run, trial.task, page.slot)
-    estimates = {name: cost.estimate for name, cost in costs.items()} | ({record.trial: trial.estimate} if record.trial else {})
+    names = {page.attempt.trial, *(attempt.trial for attempt in record.attempts)}
+    estimates = {name: costs[name].estimate for name in names if name and name in costs}
+    estimates |= {record.trial: trial.estimate} if record.trial else {}
     cost = costs.get(page.attempt.trial or "")
-    pages = {
+    slots = {
         other.attempt.trial or "": addresses.log_page(trial.benchmark, trial.run, trial.task, other.slot)
         for other in trial.seen.pages
-        if source.log_file(trial.benchmark, trial.run, trial.task, other.slot).is_file()
     }
+    pages = {name: address for name, address in slots.items() if address in (trial.log, trial.previous)}
     run_link = Link(run.agent.label, addresses.run_page(data, trial.run))
     earlier, later = (Link(f"{one.task_title}, {one.mode}", one.log) if one else None for one in around)
     return LogContext(
