@@ -141,7 +141,7 @@ def _poll_host(lab: Lab, registry: Registry, host: Host, last: HostReading | Non
         missing = store.missing_requests(lab, last) if last else set()
         asked = ask_host(lab, host, batches_of(registry, host), known_digests(last, missing), pool)
         reading = _good_reading(lab, host, last, asked)
-        pool.worked(host.name)
+        pool.worked(host.name, time.monotonic() - started)
     except HostError as error:
         pool.failed(host.name)
         pool.drop(host)
@@ -153,26 +153,27 @@ def _poll_host(lab: Lab, registry: Registry, host: Host, last: HostReading | Non
 
 def ask_host(lab: Lab, host: Host, batches: dict[str, list[str]], known: dict[str, str], pool: Pool) -> Asked:
     """Have the probe on `host` answer; one that still runs there from the last time is asked again. HostError."""
+    seconds = pool.patience(host.name)
     call = program.call(
         {
             "jobs": jobs_directory(lab, host),
             "batches": batches,
             "known": known,
             "salt": program.salt(),
-            "seconds": pool.limits.probe_s,
+            "seconds": seconds,
         }
     )
     running = pool.running(host)
     if running is not None:
         with contextlib.suppress(ConnectionLost):
             sent_at = time.time()
-            output = running.talk(call, answered, seconds=pool.limits.probe_s)
+            output = running.talk(call, answered, seconds=seconds)
             if answered(output):
                 return _asked(host, output, sent_at)
         pool.drop(host)
     running = pool.start(host, f"{interpreter(host)} -I -S -c '{program.BOOT}'")
     sent_at = time.time()
-    output = running.talk(program.start() + call, answered, seconds=pool.limits.probe_s)
+    output = running.talk(program.start() + call, answered, seconds=seconds)
     return _asked(host, output, sent_at)
 
 

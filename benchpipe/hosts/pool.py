@@ -12,6 +12,8 @@ from benchpipe.registry.records import Host
 
 FIRST_PAUSE_S = 120.0
 LONGEST_PAUSE_S = 1800.0
+SHORTEST_PATIENCE_S = 60.0
+MANY_TIMES = 20
 
 
 _Way = tuple[str, str | None, str]
@@ -43,6 +45,7 @@ class Pool:
     _open: dict[_Way, Connection] = field(default_factory=dict)
     _running: dict[_Way, Running] = field(default_factory=dict)
     _failures: dict[str, _Failures] = field(default_factory=dict)
+    _usual: dict[str, float] = field(default_factory=dict)
 
     def connection(self, host: Host) -> tuple[Connection, bool]:
         """A connection to `host`, and whether it was open before. HostError if there is no way to it."""
@@ -82,14 +85,23 @@ class Pool:
         if kept is not None:
             kept.close()
 
+    def patience(self, host: str) -> float:
+        """Seconds that `host` may take to answer. While watching, one that used to answer soon isn't waited for long."""
+        usual = self._usual.get(host)
+        if not self.patient or usual is None:
+            return self.limits.probe_s
+        return min(self.limits.probe_s, max(SHORTEST_PATIENCE_S, MANY_TIMES * usual))
+
     def failed(self, host: str) -> None:
         """Remember that `host` failed just now."""
+        self._usual.pop(host, None)
         count = self._failures[host].count + 1 if host in self._failures else 1
         pause = min(FIRST_PAUSE_S * 2 ** (count - 1), LONGEST_PAUSE_S)
         self._failures[host] = _Failures(count, time.monotonic() + pause)
 
-    def worked(self, host: str) -> None:
-        """Forget the failures of `host`."""
+    def worked(self, host: str, seconds: float) -> None:
+        """Forget the failures of `host`, and remember that it took so long."""
+        self._usual[host] = seconds
         self._failures.pop(host, None)
 
     def resting(self, host: str) -> bool:
