@@ -136,6 +136,8 @@ def _publish(
     for plan in registry.plans.values():
         money = estimates(lab, plan.benchmark) if plan.benchmark in chosen else {}
         for bench_run in plan.shown() if plan.benchmark in chosen else ():
+            if bench_run.local:  # what is kept out of git is kept out of the snapshot too
+                continue
             if on_progress:
                 on_progress(len(lines), len(with_data), f"{plan.benchmark} {bench_run.run}")
             document = with_data[plan.benchmark, bench_run.run]

@@ -1,7 +1,8 @@
 """A server on loopback that speaks as much of the Hub's API as an upload needs, and fails on purpose.
 
 Faults are given by name and are used up in order, each at the first request that it fits:
-`429` (preupload, with Retry-After), `500` (the commit is stored, the answer is an error), `412` (somebody else commits first),
+`429` (preupload, with Retry-After), `400` (preupload),
+`500` (the commit is stored, the answer is an error), `412` (somebody else commits first),
 `cut` (the connection is cut in the middle of a PUT).
 """
 
@@ -99,6 +100,8 @@ class Handler(BaseHTTPRequestHandler):
         if path == f"/api/datasets/{DATASET}/preupload/main":
             if self.server.fault("429"):
                 return self.answer(429, {"error": "slow down"}, {"Retry-After": "1"})
+            if self.server.fault("400"):
+                return self.answer(400, {"error": "a path that it doesn't take"})
             files = json.loads(body)["files"]
             assert len(files) <= 256
             modes = [

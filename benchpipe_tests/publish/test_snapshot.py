@@ -129,6 +129,18 @@ def test_unfinished_records_hidden_runs_and_withdrawn_modes_stay_home(lab: Lab) 
     assert not (lab.published / BENCHMARK / f"{OTHER_RUN}.json").exists()
 
 
+def test_a_run_of_a_local_overlay_stays_home(lab: Lab) -> None:
+    collect(lab)
+    agent = "my_own-gpt6_luna-xhigh"
+    (lab.root / "data" / "agents" / f"{agent}.local.yml").write_text((lab.root / "data" / "agents" / f"{RUN}.yml").read_text())
+    (lab.state_runs / f"{BENCHMARK}.local.yml").write_text(yaml.safe_dump({"runs": {agent: {"batch": "mine"}}}))
+    collect(lab, run=agent)
+    assert agent in load_registry(lab).plans[BENCHMARK].runs
+    out(lab)
+    assert (lab.published / BENCHMARK / f"{RUN}.json").exists()
+    assert not list(lab.published.rglob(f"{agent}*"))
+
+
 def test_the_log_of_a_replaced_trial_leaves_only_while_the_record_names_it(lab: Lab) -> None:
     old = Attempt(trial="old", state="failed", host="gpu1", job="j")
     with_old = {"pour_water": {"limited": record("new", supersedes=old)}}

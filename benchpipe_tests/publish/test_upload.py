@@ -102,6 +102,15 @@ def test_who_is_no_member_is_told_what_to_do(tmp_path: Path) -> None:
         assert "must be a member of some-lab" in run(hub, tmp_path)
 
 
+def test_an_answer_that_no_retry_mends_is_one_sentence_and_is_not_asked_for_again(tmp_path: Path) -> None:
+    media(tmp_path, n=1)
+    with fake_hub("400") as hub:
+        said = run(hub, tmp_path)
+    assert "error: the Hub refused to serve some-lab/agent-runs (400" in said
+    assert "Traceback" not in said
+    assert hub.used == ["400"]
+
+
 def test_who_is_not_logged_in_is_told_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HF_TOKEN", raising=False)
     monkeypatch.setattr("huggingface_hub.get_token", lambda: None)

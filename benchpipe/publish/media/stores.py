@@ -148,7 +148,11 @@ class _told:
                 raise Conflict(f"{self._dataset} has changed meanwhile") from error
             if status == 429 or status >= 500:
                 raise StoreError(f"the Hub answered {status}", _retry_after(error.response.headers)) from error
-        elif isinstance(error, httpx2.HTTPError | OSError):
+            said = str(error).strip().splitlines()
+            raise UsageError(
+                f"the Hub refused to serve {self._dataset} ({status}: {said[-1] if said else 'no reason given'})"
+            ) from error
+        if isinstance(error, httpx2.HTTPError | OSError):
             raise StoreError(f"the Hub can't be reached ({type(error).__name__})") from error
 
 
