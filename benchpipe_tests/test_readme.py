@@ -47,3 +47,17 @@ def test_every_room_is_on_the_map() -> None:
     rooms = sorted(folder.name for folder in (REPOSITORY / "benchpipe").iterdir() if (folder / "__init__.py").exists())
     assert len(rooms) > 10
     assert [room for room in rooms if f"`{room}/`" not in text] == []
+
+
+def test_every_file_on_the_map_exists() -> None:
+    text = (REPOSITORY / "ARCHITECTURE.md").read_text()
+    named = re.findall(r"`((?:[a-z_]+/)+[a-z_]+\.(?:py|yml))`", text)
+    rooms = [
+        (room, file)
+        for room, files in re.findall(r"^\| `([a-z_]+)/` \|.*\| (.+?) \|$", text, re.M)
+        for file in re.findall(r"`(\w+\.py)`", files)
+    ]
+    assert len(named) + len(rooms) > 20
+    known = [REPOSITORY / "benchpipe", REPOSITORY]
+    assert [name for name in named if not any((root / name).exists() for root in known)] == []
+    assert [pair for pair in rooms if not (REPOSITORY / "benchpipe" / pair[0] / pair[1]).exists()] == []
