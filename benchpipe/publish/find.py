@@ -167,10 +167,10 @@ class Finder:
             _Compiled(r, re.compile(expand(r.pattern).encode()), re.compile(r.unless.encode()) if r.unless else None) for r in rules
         ]
         nears = [expand(r.near) for r in rules]
-        coded = [near for near, _ in (*_CODED, *_RUNS)]
         make = plain_candidates if plain else hyperscan_candidates
         self._anchors = make(nears)
-        self._all = make([*nears, *coded])
+        self._anchors_and_coded = make([*nears, *(near for near, _ in _CODED)])
+        self._runs = make([near for near, _ in _RUNS])  # by itself: it has no literal, and would slow the others down
 
     def find(self, text: bytes, *, joints: Sequence[int] = (), hards: Sequence[int] = ()) -> list[Span]:
         """Every place of `text` that must not leave, unordered, maybe overlapping.
@@ -182,7 +182,7 @@ class Finder:
 
     def _find(self, text: bytes, layout: _Layout, work: _Work, *, coded: bool) -> list[Span]:
         by_rule: dict[int, list[tuple[int, int]]] = {}
-        for number, start, end in (self._all if coded else self._anchors)(text):
+        for number, start, end in (self._anchors_and_coded if coded else self._anchors)(text):
             by_rule.setdefault(number, []).append((start, end))
         spans: list[Span] = []
         for number, compiled in enumerate(self._compiled):
@@ -243,9 +243,10 @@ class Finder:
         for number, (_, decode) in enumerate(_CODED, start=len(self.rules)):
             for lo, hi in _regions(text, sorted(by_rule.get(number, ())), layout):
                 yield from self._inside(decode(text, lo, hi), work)
-        for number, (_, decode_run) in enumerate(_RUNS, start=len(self.rules) + len(_CODED)):
+        runs = sorted(self._runs(text))
+        for number, (_, decode_run) in enumerate(_RUNS):
             done = -1
-            for start, _ in sorted(by_rule.get(number, ())):
+            for start in (start for which, start, _ in runs if which == number):
                 if start < done:
                     continue
                 hi = min(layout.string(start)[1], start + _REGION)

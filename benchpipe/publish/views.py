@@ -103,33 +103,38 @@ class WithoutBreaks:
     `origin` finds a byte's place when it is asked for, which is seldom; `joined` keeps all of them and is for short texts.
     """
 
-    _BLOCK = 128
+    _BLOCK, _STEP = 1024, 128
+    """A place is looked up in blocks that are counted once, then in steps, then run by run."""
     _KEPT = re.compile(rb"[^\n]+")
+    _ESCAPED = re.compile(rb"\\\\?[n\n]")
 
     def __init__(self, text: bytes) -> None:
-        same_size = text
-        for escaped in (b"\\n", b"\\\n"):
-            same_size = same_size.replace(escaped, b"\n" * len(escaped))
-        self._text = same_size
-        self.data = same_size.translate(None, b"\n\r\x01")
+        self._text = text
+        self.data = self._ESCAPED.sub(b"", text).translate(None, b"\n\r\x01")
         self._blocks: list[int] = []
 
     def origin(self, index: int) -> int:
         """Where the byte at `index` of `data` is in the text."""
         if not self._blocks:
-            self._text = self._text.translate(_BREAKS_AS_LINE_ENDS)
+            same_size = self._ESCAPED.sub(lambda m: b"\n" * len(m[0]), self._text)
+            self._text = same_size.translate(_BREAKS_AS_LINE_ENDS)
             kept = 0
             for at in range(0, len(self._text), self._BLOCK):
                 self._blocks.append(kept)
-                end = min(at + self._BLOCK, len(self._text))
-                kept += end - at - self._text.count(b"\n", at, end)
+                kept += self._kept(at, self._BLOCK)
         block = bisect_right(self._blocks, index) - 1
-        left = index - self._blocks[block]
-        for run in self._KEPT.finditer(self._text, block * self._BLOCK):
+        at, left = block * self._BLOCK, index - self._blocks[block]
+        while at < len(self._text) and left >= (kept := self._kept(at, self._STEP)):
+            at, left = at + self._STEP, left - kept
+        for run in self._KEPT.finditer(self._text, at):
             if left < run.end() - run.start():
                 return run.start() + left
             left -= run.end() - run.start()
         raise IndexError(index)
+
+    def _kept(self, at: int, size: int) -> int:
+        end = min(at + size, len(self._text))
+        return end - at - self._text.count(b"\n", at, end)
 
 
 def unescaped(text: bytes, lo: int, hi: int) -> View:
