@@ -145,7 +145,7 @@ def hyperscan_candidates(expressions: Sequence[str]) -> Candidates:
 
 def plain_candidates(expressions: Sequence[str]) -> Candidates:
     """The same pre-filter with Python's own expressions: every start at which one matches."""
-    compiled = [re.compile(_overlapping(e).encode()) for e in expressions]
+    compiled = [re.compile(_wrapped("(?=(", e, "))").encode()) for e in expressions]
 
     def candidates(text: bytes) -> list[tuple[int, int, int]]:
         return [(n, m.start(1), m.end(1)) for n, pattern in enumerate(compiled) for m in pattern.finditer(text)]
@@ -153,9 +153,15 @@ def plain_candidates(expressions: Sequence[str]) -> Candidates:
     return candidates
 
 
-def _overlapping(expression: str) -> str:
+def _wrapped(before: str, expression: str, after: str) -> str:
     flags, rest = ("(?i)", expression[4:]) if expression.startswith("(?i)") else ("", expression)
-    return f"{flags}(?=({rest}))"
+    return f"{flags}{before}{rest}{after}"
+
+
+def _decision(rule: Rule) -> re.Pattern[bytes]:
+    """The rule's expression as group 1, to be matched where a candidate's match may begin at the earliest."""
+    before = f"(?s:.{{0,{rule.back}}}?)(" if rule.back else "("
+    return re.compile(_wrapped(before, expand(rule.pattern), ")").encode())
 
 
 class Finder:
@@ -163,9 +169,7 @@ class Finder:
 
     def __init__(self, rules: Sequence[Rule], *, plain: bool = False) -> None:
         self.rules = tuple(rules)
-        self._compiled = [
-            _Compiled(r, re.compile(expand(r.pattern).encode()), re.compile(r.unless.encode()) if r.unless else None) for r in rules
-        ]
+        self._compiled = [_Compiled(r, _decision(r), re.compile(r.unless.encode()) if r.unless else None) for r in rules]
         nears = [expand(r.near) for r in rules]
         make = plain_candidates if plain else hyperscan_candidates
         self._anchors = make(nears)
@@ -265,9 +269,11 @@ def _match(compiled: _Compiled, text: bytes, at: int, lo: int, hi: int) -> Span 
     rule, pattern, unless = compiled
     match: re.Match[bytes] | None
     if rule.back:
-        near = pattern.finditer(text, max(lo, at - rule.back), min(hi, at + rule.back + 512))
-        match = next((m for m in near if m.end() > at), None)
-        if match and match.start() > at:
+        limit = min(hi, at + rule.back + 512)
+        match = pattern.match(text, max(lo, at - rule.back), limit)
+        while match and match.end() <= at:
+            match = pattern.match(text, match.end(), limit)
+        if match and match.start(1) > at:
             return None
     else:
         limit = min(hi, at + rule.reach)
@@ -277,10 +283,10 @@ def _match(compiled: _Compiled, text: bytes, at: int, lo: int, hi: int) -> Span 
             match = pattern.match(text, at, limit)
     if match is None:
         return None
-    start, end = match.span(next((g for g in range(1, pattern.groups + 1) if match.start(g) >= 0), 0))
+    start, end = match.span(next((g for g in range(2, pattern.groups + 1) if match.start(g) >= 0), 1))
     if end - start <= _LONGEST_MASK and _MASK.fullmatch(text, start, end):
         return None
-    if unless and unless.search(text[max(lo, match.start() - _LOOK_BACK) : match.start()]):
+    if unless and unless.search(text[max(lo, match.start(1) - _LOOK_BACK) : match.start(1)]):
         return None
     return Span(start, end, rule)
 
