@@ -5,11 +5,11 @@ item never spoils the others (B11).
 """
 
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
 
 import msgspec
 
+from benchpipe import times
 from benchpipe.files import sha256
 from benchpipe.hosts.reading import HostReading, JobReading, TrialReading
 from benchpipe.hosts.transport import HostError
@@ -17,6 +17,7 @@ from benchpipe.probe import protocol
 from benchpipe.probe.lenient import MAX_EPOCH
 from benchpipe.probe.usage_shapes import MAX_CHARGE
 from benchpipe.registry.records import Host, Registry
+from benchpipe.times import parse_time
 from benchpipe.usage.records import Request
 
 
@@ -165,13 +166,8 @@ def merge_jobs(last: HostReading | None, answer: Answer, trials: Mapping[str, li
 
 def _start(trial: TrialReading) -> tuple[float, str]:
     """When a trial began: by its result where that names a zone, else by `created` (runs-system 21.11)."""
-    try:
-        said = datetime.fromisoformat(trial.started_at or "")
-    except ValueError:
-        said = None
-    if said is not None and said.tzinfo is not None:
-        return said.timestamp(), trial.trial
-    return trial.created or 0.0, trial.trial
+    said = parse_time(trial.started_at)
+    return said.timestamp() if said else trial.created or 0.0, trial.trial
 
 
 def jobs_digest(jobs: Iterable[JobReading], seen: Iterable[str]) -> str:
@@ -192,7 +188,7 @@ def clock_offset(answer: Answer, sent_at: float, received_at: float) -> float:
 
 def iso(seconds: float) -> str:
     """Epoch seconds as ISO UTC without fractions. HostError if no calendar has that day."""
-    try:
-        return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
-    except (ValueError, OverflowError, OSError) as error:
-        raise HostError(f"its clock says {seconds}") from error
+    at = times.iso(seconds)
+    if at is None:
+        raise HostError(f"its clock says {seconds}")
+    return at

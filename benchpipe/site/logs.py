@@ -8,7 +8,7 @@ import contextlib
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 import msgspec
@@ -43,10 +43,10 @@ class LogSource:
     public: bool
     settings: Public
 
-    def log_file(self, benchmark: str, run: str, task: str, slot: str) -> Path:
-        """The data of a log page; the page exists if this file does."""
+    def log_file(self, benchmark: str, run: str, task: str, slot: str) -> str:
+        """The path of the data of a log page; the page exists if this file does."""
         folder = f"{_run_folder(self.lab, self.public, benchmark, run)}/{path_part(task)}/{path_part(slot)}"
-        return Path(f"{folder}.json" if self.public else f"{folder}/{LOG_FILE}")
+        return f"{folder}.json" if self.public else f"{folder}/{LOG_FILE}"
 
     def media(self, place: str) -> str | None:
         """What is put before the names of media files; None where they are not published."""
@@ -66,20 +66,30 @@ def log_pages(source: LogSource, data: BenchmarkData, run: RunData, renderer: Re
     """Jobs of all log pages of one bench-run."""
     costs = _attempt_costs(source, data.id)
     shown = [trial for trial in run.trials if trial.log]
+    links = [Link(f"{trial.task_title}, {trial.mode}", trial.log) for trial in shown]
+    of_run = digest_of(data.benchmark.name, repr(run.agent), addresses.run_page(data, run.id))
     for n, trial in enumerate(shown):
-        around = (shown[n - 1] if n else None, shown[n + 1] if n + 1 < len(shown) else None)
-        for page in trial.seen.pages:
+        around = (links[n - 1] if n else None, links[n + 1] if n + 1 < len(shown) else None)
+        money = {name: costs[name] for name in _attempts(trial) if name in costs}
+        said = (of_run, trial.digest, repr((around, money)))  # all that `_context` reads
+        for page in trial.pages:
             file = source.log_file(trial.benchmark, trial.run, trial.task, page.slot)
-            if (stamp := _stamp(file)) is None:
-                continue
-            context = _context(source, data, run, trial, page, around, costs)
-            make = _page_maker(source, file, context, renderer)
-            yield Job(f"{context.path}index.html", (stamp, digest_of(repr(context))), make)
-            yield from _files(source, file, context, stamp)
+            stamps = _stamps(source, file)
+            if stamps.get(file):
+                path = addresses.log_page(trial.benchmark, trial.run, trial.task, page.slot)
+                context = partial(_context, source, data, run, trial, page, around, money)
+                yield Job(f"{path}index.html", (stamps[file], *said), _page_maker(source, file, context, renderer))
+                yield from _files(source, file, path, stamps)
 
 
-def _page_maker(source: LogSource, file: Path, context: LogContext, renderer: Renderer) -> Callable[[], bytes]:
-    return lambda: renderer.render(page_of(source, file, context))
+def _page_maker(source: LogSource, file: str, context: Callable[[], LogContext], renderer: Renderer) -> Callable[[], bytes]:
+    return lambda: renderer.render(page_of(source, Path(file), context()))
+
+
+def _attempts(trial: Trial) -> list[str]:
+    """The names of the attempts that the trial's log pages tell of, its own first."""
+    named = (*(page.attempt.trial for page in trial.pages), *(attempt.trial for attempt in trial.record.attempts))
+    return [name for name in dict.fromkeys(named) if name]
 
 
 def page_of(source: LogSource, file: Path, context: LogContext) -> LogPage:
@@ -94,33 +104,44 @@ def page_of(source: LogSource, file: Path, context: LogContext) -> LogPage:
     return log_page(log, replace(context, chunks=tuple(published.chunks if published else log.chunks)))
 
 
-def _files(source: LogSource, file: Path, context: LogContext, stamp: str) -> Iterator[Job]:
-    """The files that a page fetches or links."""
+def _files(source: LogSource, file: str, page: str, stamps: Mapping[str, str]) -> Iterator[Job]:
+    """The files that the page at the address `page` fetches or links."""
     if not source.public:
-        folder = str(file.parent)
-        for name in sorted(_names(folder)):
-            path = f"{folder}/{name}"
-            yield Job(context.path + name, (_stamp(path) or "",), _reader(path))
+        folder = file.removesuffix(LOG_FILE)
+        for path, stamp in stamps.items():
+            yield Job(page + path.removeprefix(folder), (stamp,), _reader(path))
         return
-    yield Job(context.raw, (stamp,), file.read_bytes)
-    if file.stat().st_size > LARGE:
+    yield Job(_raw(source, page), (stamps[file],), _reader(file))
+    published = Path(file)
+    if published.stat().st_size > LARGE:
         with contextlib.suppress(ValueError):  # its page says it
-            for name in published_log(file, file.stat().st_mtime_ns).files:
-                yield Job(context.path + name, (name,), _piece_maker(file, name))
+            for name in published_log(published, published.stat().st_mtime_ns).files:
+                yield Job(page + name, (name,), _piece_maker(published, name))
+
+
+def _raw(source: LogSource, page: str) -> str:
+    """The address of a page's data; that of a published one lies outside of the pages."""
+    return f"runs-data/{page.removeprefix('runs/')}{LOG_FILE}" if source.public else page + LOG_FILE
 
 
 def _reader(path: str) -> Callable[[], bytes]:
     return lambda: Path(path).read_bytes()
 
 
-def _names(folder: str, before: str = "") -> Iterator[str]:
-    """The files of a slot as its page names them: no stamp, nothing hidden."""
-    with os.scandir(folder) as found:
+def _stamps(source: LogSource, file: str) -> dict[str, str]:
+    """Path → stamp of every file that a log page is made of: in its slot, or the one in the snapshot."""
+    paths = [file] if source.public else _slot_files(os.path.dirname(file))
+    return {path: stamp for path in sorted(paths) if (stamp := _stamp(path))}
+
+
+def _slot_files(folder: str) -> Iterator[str]:
+    """The files of a slot that pages are made of or link to: no stamp, nothing hidden. None without the folder."""
+    with contextlib.suppress(FileNotFoundError), os.scandir(folder) as found:
         for entry in found:
             if entry.is_dir():
-                yield from _names(entry.path, f"{before}{entry.name}/")
+                yield from _slot_files(entry.path)
             elif entry.is_file() and entry.name != STAMP_FILE and not entry.name.startswith("."):
-                yield before + entry.name
+                yield entry.path
 
 
 def _piece_maker(file: Path, name: str) -> Callable[[], bytes]:
@@ -184,24 +205,23 @@ def _context(
     run: RunData,
     trial: Trial,
     page: SlotPage,
-    around: tuple[Trial | None, Trial | None],
-    costs: Mapping[str, AttemptCosts],
+    around: tuple[Link | None, Link | None],
+    money: Mapping[str, AttemptCosts],
 ) -> LogContext:
+    """What stands on a log page besides its log. `money`: of the attempts that it tells of."""
     record = trial.record
     own = not page.previous and page.attempt.trial == record.trial
     place = f"{trial.benchmark}/{trial.run}/{trial.task}/{page.slot}/"
     path = addresses.log_page(trial.benchmark, trial.run, trial.task, page.slot)
-    names = {page.attempt.trial, *(attempt.trial for attempt in record.attempts)}
-    estimates = {name: costs[name].estimate for name in names if name and name in costs}
+    estimates = {name: cost.estimate for name, cost in money.items()}
     estimates |= {record.trial: trial.estimate} if record.trial else {}
-    cost = costs.get(page.attempt.trial or "")
+    cost = money.get(page.attempt.trial or "")
     slots = {
-        other.attempt.trial or "": addresses.log_page(trial.benchmark, trial.run, trial.task, other.slot)
-        for other in trial.seen.pages
+        other.attempt.trial or "": addresses.log_page(trial.benchmark, trial.run, trial.task, other.slot) for other in trial.pages
     }
     pages = {name: address for name, address in slots.items() if address in (trial.log, trial.previous)}
     run_link = Link(run.agent.label, addresses.run_page(data, trial.run))
-    earlier, later = (Link(f"{one.task_title}, {one.mode}", one.log) if one else None for one in around)
+    earlier, later = around
     return LogContext(
         path=path,
         run_label=run.agent.label,
@@ -217,7 +237,7 @@ def _context(
         state=trial.state if own else page.attempt.state or "nodata",
         local=not source.public,
         media=source.media(place),
-        raw=f"runs-data/{place}{LOG_FILE}" if source.public else path + LOG_FILE,
+        raw=_raw(source, path),
         banners=tuple(_banners(trial, page, own, pages)),
         checks=tuple(log_checks(record, trial.mode, run.agent.harness_id)) if own and not source.public else (),
         attempts=attempt_rows(record.attempts, estimates, page.attempt.trial, pages),

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from benchpipe.hosts.reading import HostReading, JobReading, TrialReading
 from benchpipe.registry.records import BenchRun, Host
-from benchpipe.trials.times import parse_time
+from benchpipe.times import parse_time
 
 Readings = Mapping[str, HostReading]
 """Host name → its reading, in the order of the hosts files."""

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 from benchpipe.hosts.reading import JobReading, TrialReading
 from benchpipe.registry.records import BenchRun, Billing
+from benchpipe.times import as_said, iso, seconds_between
 from benchpipe.trials.attempts import Found, started
 from benchpipe.trials.records import Attempt, Record
 from benchpipe.trials.rewards import Reward, metrics_of, progress_of, reward_of
 from benchpipe.trials.spent import RequestsOf, spent_of
 from benchpipe.trials.states import decide, facts_of, has_outcome
-from benchpipe.trials.times import as_said, iso, seconds_between
 
 DIGEST = (
     "job", "state", "host", "trial", "reward", "progress", "exception", "started", "finished", "agent_wall_s", "scan",

@@ -7,7 +7,7 @@ import msgspec
 from benchpipe.errors import BenchpipeError
 from benchpipe.hosts.reading import TrialReading, Usage
 from benchpipe.registry.records import Billing
-from benchpipe.trials.times import iso
+from benchpipe.times import iso
 from benchpipe.usage.estimates import bill
 from benchpipe.usage.records import Bill, Request, Source, Tokens
 from benchpipe.usage.requests import failed, tokens_of, without_usage

@@ -9,9 +9,9 @@ import msgspec
 
 from benchpipe.files import write_json
 from benchpipe.lab import Lab
+from benchpipe.times import parse_time
 from benchpipe.trials.build import DIGEST
 from benchpipe.trials.records import Attempt, Record, RunFile
-from benchpipe.trials.times import parse_time
 from benchpipe.usage.records import Tokens
 
 ALWAYS = (

@@ -4,11 +4,11 @@ What prices, bills and sums mean stands in `estimates`, `costs` and `totals` bes
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
 
+from benchpipe import times
 from benchpipe.errors import BenchpipeError
 from benchpipe.files import json_bytes, sha256, write_bytes
 from benchpipe.lab import Lab
@@ -128,8 +128,8 @@ def attempt_row(priced: Priced) -> dict[str, Any]:
         "trial": attempt.trial,
         "state": attempt.state,
         "counts": attempt.counts,
-        "started_at": _time(attempt.started),
-        "finished_at": _time(attempt.finished),
+        "started_at": times.utc(attempt.started),
+        "finished_at": times.utc(attempt.finished),
         "agent_wall_s": attempt.agent_wall_s,
         "n_requests": costs.n_requests,
         "n_requests_failed": costs.n_failed,
@@ -153,7 +153,7 @@ def request_rows(priced: Priced, terms: Terms) -> list[Mapping[str, Any]]:
         {
             "trial": priced.attempt.trial,
             "n": n,
-            "started_at": None if row.started_at is None else datetime.fromtimestamp(row.started_at, UTC),
+            "started_at": times.utc(row.started_at),
             "latency_s": row.latency_s,
             "status": row.status,
             "response_id": row.response_id,
@@ -171,12 +171,3 @@ def request_rows(priced: Priced, terms: Terms) -> list[Mapping[str, Any]]:
         }
         for n, row in enumerate(priced.rows, 1)
     ]
-
-
-def _time(text: str | None) -> datetime | None:
-    """An ISO time as aware UTC (without a zone: UTC); None for what is none."""
-    try:
-        time = datetime.fromisoformat(text) if text else None
-    except ValueError:
-        return None
-    return time and (time if time.tzinfo else time.replace(tzinfo=UTC)).astimezone(UTC)

@@ -5,12 +5,12 @@ prices come as arguments; the order of anything read changes nothing.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import datetime
 from decimal import Decimal
 from typing import Protocol
 
 import msgspec
 
+from benchpipe import times
 from benchpipe.registry.records import Billing, Price
 from benchpipe.usage.estimates import COSTS_FILE, bill, estimate, estimate_harbor
 from benchpipe.usage.records import Bill, Estimate, Request, Tokens
@@ -163,8 +163,8 @@ def attempt_costs(attempt: AttemptLike, rows: Sequence[Request], terms: Terms) -
 
 
 def _from_sums(attempt: AttemptLike, price: Price | None) -> Estimate:
-    started = datetime.fromisoformat(attempt.started).timestamp() if attempt.started else None
-    return estimate_harbor(attempt.tokens, price, started)
+    started = times.utc(attempt.started)
+    return estimate_harbor(attempt.tokens, price, started.timestamp() if started else None)
 
 
 def slot_costs(attempts: Sequence[AttemptCosts]) -> SlotCosts:

@@ -1,8 +1,9 @@
 """How numbers are shown (runs-system 9.3). Rounding happens here and nowhere before. Unknown is `—`, never 0."""
 
-from datetime import UTC, datetime
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Protocol
+
+from benchpipe import times
 
 UNKNOWN = "—"
 
@@ -55,11 +56,8 @@ def moment(time: str | float | None) -> str:
     """An ISO time (without a zone: UTC) or epoch seconds as `MM-DD HH:MM UTC`; a text that is no time stays as it is."""
     if time is None:
         return UNKNOWN
-    try:
-        at = datetime.fromtimestamp(time, UTC) if isinstance(time, int | float) else datetime.fromisoformat(time)
-    except (ValueError, OverflowError, OSError):
-        return str(time)
-    return f"{(at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC):%m-%d %H:%M} UTC"
+    at = times.utc(time)
+    return f"{at:%m-%d %H:%M} UTC" if at else str(time)
 
 
 def percent(share: float | None) -> str:

@@ -14,6 +14,7 @@ from typing import Protocol
 
 import msgspec
 
+from benchpipe import times
 from benchpipe.registry.records import Metric, Task
 from benchpipe.usage.records import Bill, Estimate, Tokens
 
@@ -189,9 +190,8 @@ def credit(trial: TrialLike) -> float | None:
 
 
 def _running_s(trial: TrialLike, now: datetime) -> float:
-    if not trial.record.started:
-        return 0.0
-    return max((now - datetime.fromisoformat(trial.record.started)).total_seconds(), 0.0)
+    started = times.utc(trial.record.started)
+    return max((now - started).total_seconds(), 0.0) if started else 0.0
 
 
 @functools.lru_cache(4096)
