@@ -22,7 +22,7 @@ from benchpipe.site.overview_page import overview
 from benchpipe.site.parts import OfBenchmark, Part, Shared, all_parts, part_of
 from benchpipe.site.reading import read_benchmarks
 from benchpipe.site.redirects import redirects, to_overview
-from benchpipe.site.render import Chrome, Link, Page, Renderer, file_of
+from benchpipe.site.render import Chrome, Link, Page, Renderer, file_of, renderer_of
 from benchpipe.site.results import results_pages
 from benchpipe.site.run_panel import run_page_of
 from benchpipe.site.tables import schema_page, table_jobs
@@ -52,7 +52,7 @@ def build_site(
     """
     names = registry.benchmarks.keys()
     wanted = all_parts(names) if parts is None else frozenset(parts)
-    renderer = Renderer(lab.templates, _chrome(registry, public=public))
+    renderer = renderer_of(lab.templates, _chrome(registry, public=public))
     always = digest_of(_code_digest(), digest_of_files(sorted(lab.templates.rglob("*.*ml"))), repr(renderer.chrome))
     manifest = lab.cache / "site" / f"{digest_of(str(out.resolve()))[:16]}.json"
     today = (now or datetime.now(UTC)).date()
@@ -67,7 +67,7 @@ def _jobs(lab: Lab, registry: Registry, renderer: Renderer, parts: Collection[Pa
     benchmarks = read_benchmarks(lab, registry, public=public, only=only)
 
     def page(path: str, inputs: Iterable[str], make: Callable[[], Page]) -> Job:
-        return Job(file_of(Path(), path).as_posix(), tuple(inputs), lambda: renderer.render(make()))
+        return Job(file_of(path), tuple(inputs), lambda: renderer.render(make()))
 
     if Shared.OVERALL in parts:
         yield from _overall_jobs(lab, registry, benchmarks, public, page)

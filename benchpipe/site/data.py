@@ -12,7 +12,7 @@ from benchpipe.registry.records import Agent, Benchmark, BenchRun, Plan, Task
 from benchpipe.site.jobs import digest_of
 from benchpipe.site.money import Cost
 from benchpipe.trials.records import Record, RunFile
-from benchpipe.trials.view import View, ViewRecord
+from benchpipe.trials.view import SlotPage, View, ViewRecord
 from benchpipe.usage.records import Bill, Estimate
 from benchpipe.usage.totals import Totals, credit, totals
 
@@ -67,9 +67,14 @@ class Trial:
         return credit(self)
 
     @cached_property
+    def pages(self) -> tuple[SlotPage, ...]:
+        """Its log pages, whether or not there is data for them."""
+        return self.seen.pages
+
+    @cached_property
     def digest(self) -> str:
         """Digest of everything that pages say of this trial."""
-        return digest_of(repr((self.seen, self.cost, self.log, self.previous, self.missing)))
+        return digest_of(repr((self.task_title, self.seen, self.cost, self.log, self.previous, self.missing)))
 
 
 @dataclass(frozen=True)

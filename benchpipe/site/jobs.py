@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from benchpipe.errors import UsageError
-from benchpipe.files import write_bytes, write_json
+from benchpipe.files import write_bytes
 
 WRITERS: Final = 8
 MARKS: Final = ("runs/overview/index.html", "runs/*/compare/index.html", "results/credits/index.html")
@@ -75,11 +75,11 @@ def run_jobs(
     """
     known = _known(manifest_file, out)
     now = {path: digest for path, digest in known.items() if not owns(path)}
-    result, of_others = BuildResult(), len(now)
+    result, of_others, folder = BuildResult(), len(now), str(out)
     with _Writers(out, result) as writers:
         for job in jobs:
             now[job.path] = digest = digest_of(always, *job.inputs)
-            if known.get(job.path) == digest and os.path.isfile(out / job.path):
+            if known.get(job.path) == digest and os.path.isfile(os.path.join(folder, job.path)):
                 continue
             result.rendered += 1
             writers.write(job.path, job.make())
@@ -138,8 +138,10 @@ def _known(manifest_file: Path, out: Path) -> Mapping[str, str]:
 def _remember(manifest_file: Path, out: Path, now: Mapping[str, str]) -> None:
     """Write the manifest, and forget those of folders that are gone. Where it can't be written the next build is slower."""
     with contextlib.suppress(UsageError, OSError):
-        write_json(manifest_file, {"out": str(out), "files": now})
+        write_bytes(manifest_file, json.dumps({"out": str(out), "files": now}).encode())
     for other in manifest_file.parent.glob("*.json"):
+        if other == manifest_file:
+            continue
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
             if not Path(json.loads(other.read_bytes())["out"]).is_dir():
                 other.unlink()

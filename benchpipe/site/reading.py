@@ -97,7 +97,7 @@ LogThere = Callable[[str, str], bool]
 def _log_there(logs: LogSource, bench_run: BenchRun) -> LogThere:
     """Looks for the logs of one bench-run. The path is made once: there may be tens of thousands of trials to look for."""
     task_here, slot_here = "task-goes-here", "slot-goes-here"
-    pattern = str(logs.log_file(bench_run.benchmark, bench_run.run, task_here, slot_here))
+    pattern = logs.log_file(bench_run.benchmark, bench_run.run, task_here, slot_here)
     if not os.path.isdir(pattern.partition(task_here)[0]):
         return lambda task, slot: False
     return lambda task, slot: os.path.isfile(pattern.replace(task_here, task).replace(slot_here, slot))

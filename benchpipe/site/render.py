@@ -8,6 +8,7 @@ import re
 import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -108,8 +109,14 @@ class Chrome:
     name: str = "benchpipe"
 
 
+@lru_cache(maxsize=2)
+def renderer_of(templates: Path, chrome: Chrome) -> "Renderer":
+    """The renderer of a build like the last one: templates are compiled once, and again only when their files change."""
+    return Renderer(templates, chrome)
+
+
 class Renderer:
-    """Renders pages of one build from one folder of templates."""
+    """Renders pages from one folder of templates."""
 
     def __init__(self, templates: Path, chrome: Chrome) -> None:
         self.chrome = chrome
@@ -151,14 +158,14 @@ def content_policy(media_base: str) -> str:
     )
 
 
-def file_of(out: Path, path: str) -> Path:
-    """Where the page at address `path` lies: a directory address is its index.html."""
-    return out / (path + "index.html" if path == "" or path.endswith("/") else path)
+def file_of(path: str) -> str:
+    """The file below the output folder of the page at address `path`: a directory address is its index.html."""
+    return path + "index.html" if path == "" or path.endswith("/") else path
 
 
 def write_page(out: Path, renderer: Renderer, page: Page) -> bool:
     """Render and write one page; True if its bytes changed."""
-    return write_bytes(file_of(out, page.path), renderer.render(page))
+    return write_bytes(out / file_of(page.path), renderer.render(page))
 
 
 FILTERS: dict[str, Callable[..., Any]] = {"cut": cut, "when": fmt.moment}

@@ -8,6 +8,7 @@ import csv
 import io
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, ClassVar, Final
 
 from benchpipe.lab import Lab
@@ -146,7 +147,8 @@ def table_jobs(lab: Lab, data: BenchmarkData, *, public: bool) -> Iterator[Job]:
 
 
 def _forms(data: BenchmarkData, of: Table, inputs: tuple[str, ...], parquet: Callable[[], bytes]) -> Iterator[Job]:
-    base = table(data.id, of.name)
+    """The three forms of one table, which is made or read once for all of them."""
+    base, parquet = table(data.id, of.name), cache(parquet)
     yield Job(f"{base}.csv", inputs, lambda: csv_of(parquet()))
     yield Job(f"{base}.json", inputs, lambda: json_of(parquet()))
     yield Job(f"{base}.parquet", inputs, parquet)
