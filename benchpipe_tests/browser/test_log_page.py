@@ -14,7 +14,7 @@ from benchpipe.site.render import Link, shown
 from benchpipe.transcripts.checks import Check
 from benchpipe.transcripts.records import Ended, Kept, Log, Media, RobotEvent, Step, load_log
 from benchpipe.trials.records import Attempt
-from benchpipe_tests.browser.log_site import LogSite, chromium, served
+from benchpipe_tests.browser.log_site import LogSite, served
 from benchpipe_tests.transcripts import made_logs as made
 
 N_LONG = 700
@@ -69,12 +69,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[LogSite, st
     site.from_trial("long", made.write_lines(root / "long/agent/gateway.jsonl", long).parent.parent)
     with served(site.out) as address:
         yield site, address
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.fixture

@@ -35,7 +35,7 @@ def make_two(root: Path) -> Lab:
     for run in runs[:2]:
         said = json.loads(lab.run_file("kitchen", run).read_text())["tasks"]
         write_run_file(lab, run, {"park": said["task_000"], "turn": said["task_001"]}, benchmark="garage")
-    for folder in ("contrib/results", "state/contrib", "data/benchmarks/deskwork"):
+    for folder in ("contrib/results", "data/benchmarks/deskwork"):
         shutil.copytree(demo.REPOSITORY / folder, root / folder, dirs_exist_ok=True)
     shutil.copy(demo.REPOSITORY / "data/benchmarks/deskwork.yml", root / "data/benchmarks/deskwork.yml")
     return lab
