@@ -18,9 +18,9 @@ from benchpipe.site.data import BenchmarkData
 from benchpipe.site.drawing import drawing
 from benchpipe.site.render import Page, cut, shown
 from benchpipe.site.states import LOOKS
+from benchpipe.times import parse_time
 from benchpipe.trials.history import Event, read
 from benchpipe.trials.records import DONE
-from benchpipe.trials.times import parse_time
 
 OPACITY = {"domain": ["success", "failed", "no grade"], "range": [0.9, 0.45, 0.08]}
 PAGE_EVENTS = 500

@@ -8,8 +8,8 @@ import msgspec
 
 from benchpipe.lab import Lab
 from benchpipe.registry.records import Billing, Price
+from benchpipe.times import parse_time
 from benchpipe.trials.records import Record
-from benchpipe.trials.times import parse_time
 from benchpipe.usage.collect import load_costs
 from benchpipe.usage.costs import Superseded
 from benchpipe.usage.estimates import UNPAID, estimate_harbor

@@ -12,8 +12,8 @@ from typing import Any
 from benchpipe.lab import Lab
 from benchpipe.publish.published import published_logs, read_document
 from benchpipe.site.data import BenchmarkData, RunData, Trial
+from benchpipe.times import parse_time
 from benchpipe.trials.records import DONE, Attempt, Record
-from benchpipe.trials.times import parse_time
 from benchpipe.usage.records import Tokens
 from benchpipe.usage.tables import ATTEMPTS, REQUESTS
 
