@@ -39,7 +39,22 @@ def open_instance(lab: Lab) -> Iterator[dg.DagsterInstance]:
 
 def process_tags() -> dict[str, str]:
     """Tags that tell later whether the process that executes a run in itself is still there."""
-    return {PROCESS_TAG: f"{socket.gethostname()}:{os.getpid()}"}
+    return {PROCESS_TAG: f"{socket.gethostname()}:{os.getpid()}:{_started(os.getpid())}"}
+
+
+def _started(pid: int | str) -> str:
+    """When a living process started, in the kernel's ticks since boot; "" if there is none. Process numbers come again."""
+    try:
+        facts = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return ""
+    return "" if facts[0] == "Z" else facts[19]
+
+
+def _may_live(process: str) -> bool:
+    """Whether the process of a run's tag is there, or is one of another machine."""
+    machine, pid, started = process.rsplit(":", 2)
+    return machine != socket.gethostname() or _started(pid) == started
 
 
 def bury_dead_runs(instance: dg.DagsterInstance) -> int:
@@ -49,8 +64,8 @@ def bury_dead_runs(instance: dg.DagsterInstance) -> int:
     """
     buried = 0
     for run in instance.get_runs(dg.RunsFilter(statuses=IN_FLIGHT)):
-        machine, _, pid = run.tags.get(PROCESS_TAG, "").rpartition(":")
-        if machine == socket.gethostname() and not Path(f"/proc/{pid}").exists():
+        process = run.tags.get(PROCESS_TAG)
+        if process and not _may_live(process):
             instance.report_run_canceled(run, message="the command that executed this run is gone")
             buried += 1
     return buried

@@ -112,7 +112,8 @@ def test_a_removed_benchmark_leaves_the_partitions_but_not_while_a_folder_cannot
         assert "gone" not in instance.get_dynamic_partitions("benchmarks")
 
 
-def test_a_run_whose_command_was_killed_is_ended_and_what_it_left_is_built(collected: Lab) -> None:
+@pytest.mark.parametrize("pid", [999999999, os.getpid()], ids=["no such process", "a number that came again"])
+def test_a_run_whose_command_was_killed_is_ended_and_what_it_left_is_built(collected: Lab, pid: int) -> None:
     with open_instance(collected) as instance:
         settle(instance, collected)
         newest = next(iter(instance.get_runs()))
@@ -120,7 +121,7 @@ def test_a_run_whose_command_was_killed_is_ended_and_what_it_left_is_built(colle
             dg.DagsterRun(
                 job_name="collect",
                 status=dg.DagsterRunStatus.STARTED,
-                tags={**newest.tags, "dagster/partition": "tabletop", PROCESS_TAG: f"{os.uname().nodename}:999999999"},
+                tags={**newest.tags, "dagster/partition": "tabletop", PROCESS_TAG: f"{os.uname().nodename}:{pid}:1"},
             )
         )
         assert instance.get_runs_count(dg.RunsFilter(statuses=IN_FLIGHT)) == 1
