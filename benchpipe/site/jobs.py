@@ -74,6 +74,8 @@ def run_jobs(
     holds something else than a site, so that a mistyped `--out` never costs a file.
     """
     known = _known(manifest_file, out)
+    if not known:
+        _begin(manifest_file, out)
     now = {path: digest for path, digest in known.items() if not owns(path)}
     result, of_others, folder = BuildResult(), len(now), str(out)
     with _Writers(out, result) as writers:
@@ -123,16 +125,25 @@ class _Writers:
 
 
 def _known(manifest_file: Path, out: Path) -> Mapping[str, str]:
-    """Path → digest of the last build into `out`; for a site whose manifest is lost, its files with no digest."""
+    """Path → digest of the last build into `out`; where it was killed or its manifest is lost, the files with no digest."""
     try:
-        return dict(json.loads(manifest_file.read_bytes())["files"])
+        files = dict(json.loads(manifest_file.read_bytes())["files"])
     except (OSError, ValueError, KeyError, TypeError):
-        pass
+        files = None
+    if files:
+        return files
     if not out.is_dir() or not any(out.iterdir()):
         return {}
-    if not any(any(out.glob(page)) for page in MARKS):
+    if files is None and not any(any(out.glob(page)) for page in MARKS):
         raise UsageError(f"{out}: holds something that is no site of ours; give --out an empty or a new folder")
     return {file.relative_to(out).as_posix(): "" for file in out.rglob("*") if file.is_file()}
+
+
+def _begin(manifest_file: Path, out: Path) -> None:
+    """Say that the folder is ours before the first file lies in it: what a killed first build leaves is no stranger's."""
+    with contextlib.suppress(OSError):
+        out.mkdir(parents=True, exist_ok=True)
+    _remember(manifest_file, out, {})
 
 
 def _remember(manifest_file: Path, out: Path, now: Mapping[str, str]) -> None:

@@ -1,5 +1,6 @@
 """A build writes what changed, removes what is gone, and never touches a folder that is no site."""
 
+import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -66,6 +67,19 @@ def test_a_lost_manifest_costs_time_and_no_stale_page_stays(build: Callable[...,
     assert (again.rendered, again.written, again.removed) == (1, [], ["old.html"])
 
 
+def test_a_first_build_that_was_killed_is_gone_on_with_and_leaves_nothing_stale(
+    build: Callable[..., BuildResult], tmp_path: Path
+) -> None:
+    def killed() -> bytes:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        build(job("old.html", "1"), Job("b.html", (), killed))
+    assert (tmp_path / "out/old.html").is_file()
+    build(job("b.html", "2"))
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["b.html"]
+
+
 def test_a_folder_with_something_else_is_left_alone(build: Callable[..., BuildResult], tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out/thesis.tex").write_text("years of work")
@@ -110,4 +124,4 @@ def test_a_site_that_cannot_be_written_is_said_and_leaves_no_half_file(tmp_path:
     with pytest.raises(UsageError, match="full"):
         run_jobs([*many, Job("last.html", ("1",), broken)], tmp_path / "out", tmp_path / "manifest.json", "code")
     assert {file.read_text() for file in (tmp_path / "out").iterdir()} == {"x" * 1000}
-    assert not (tmp_path / "manifest.json").exists()
+    assert json.loads((tmp_path / "manifest.json").read_bytes())["files"] == {}, "begun, and nothing is remembered as made"
