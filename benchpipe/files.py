@@ -3,9 +3,11 @@
 import contextlib
 import errno
 import fcntl
+import filecmp
 import hashlib
 import json
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -66,6 +68,27 @@ def write_bytes(path: Path, data: bytes) -> bool:
 def write_json(path: Path, value: Any) -> bool:
     """`write_bytes` of `json_bytes(value)`."""
     return write_bytes(path, json_bytes(value))
+
+
+def link_or_copy(source: Path, target: Path) -> bool:
+    """Make `target` the same file as `source` by a hard link, a copy where none can be made. False if it has its bytes already.
+
+    Only for sources that are replaced when they change and never written into. Raises OSError if `source` can't be read,
+    UsageError if the place can't be written.
+    """
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+        if target.samefile(source) or filecmp.cmp(source, target, shallow=False):
+            return False
+    with writing(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        beside = target.with_name(f".{target.name}.new")
+        beside.unlink(missing_ok=True)
+        try:
+            os.link(source, beside)
+        except OSError:
+            shutil.copy2(source, beside)
+        os.replace(beside, target)
+    return True
 
 
 @contextlib.contextmanager

@@ -69,3 +69,29 @@ def test_equal_bytes_leave_a_file_untouched(tmp_path: Path) -> None:
     before = path.stat()
     assert not files.write_json(path, {"x": 1})
     assert (path.stat().st_ino, path.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+
+
+def test_a_linked_file_is_the_collected_one_until_that_is_replaced(tmp_path: Path) -> None:
+    source, target = tmp_path / "log.json", tmp_path / "site/log.json"
+    files.write_bytes(source, b"one")
+    assert files.link_or_copy(source, target)
+    assert target.samefile(source)
+    assert not files.link_or_copy(source, target)
+    files.write_bytes(source, b"two")
+    assert target.read_bytes() == b"one"
+    assert files.link_or_copy(source, target)
+    assert (target.read_bytes(), target.samefile(source)) == (b"two", True)
+    assert sorted(file.name for file in target.parent.iterdir()) == ["log.json"]
+
+
+def test_where_no_link_can_be_made_a_copy_is(small_disk: Path, tmp_path: Path) -> None:
+    source, target = tmp_path / "log.json", small_disk / "site/log.json"
+    files.write_bytes(source, b"one")
+    assert files.link_or_copy(source, target)
+    assert (target.read_bytes(), target.samefile(source)) == (b"one", False)
+    assert not files.link_or_copy(source, target)
+    fill(small_disk)
+    files.write_bytes(source, b"x" * 4096)
+    with pytest.raises(UsageError, match="No space left on device"):
+        files.link_or_copy(source, target)
+    assert target.read_bytes() == b"one"

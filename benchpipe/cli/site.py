@@ -30,7 +30,8 @@ def build(ctx: click.Context, public: bool, out: Path | None) -> None:
     lab, public = lab_of(ctx), public_build(public)
     target = (out or default_out(lab, public=public)).absolute()
     result = build_site(lab, load_registry(lab), target, public=public, now=datetime.now(UTC))
-    click.echo(f"{target}: {result.files} files, {len(result.written)} written, {len(result.removed)} removed")
+    changes = f"{len(result.written)} written, {len(result.linked)} linked, {len(result.removed)} removed"
+    click.echo(f"{target}: {result.files} files, {changes}")
     if public:
         from benchpipe.publish.published import size_gate
 

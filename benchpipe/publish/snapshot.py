@@ -4,7 +4,6 @@ Staged beside the lab's caches, scanned, compared, and switched in as a whole. W
 with a finding stays home and the rest goes out.
 """
 
-import os
 import shutil
 from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
@@ -15,7 +14,7 @@ import msgspec
 import orjson
 
 from benchpipe.errors import FoundProblems, UsageError
-from benchpipe.files import lock, write_bytes
+from benchpipe.files import link_or_copy, lock, write_bytes
 from benchpipe.lab import Lab
 from benchpipe.publish.diff import differences
 from benchpipe.publish.find import Finder
@@ -290,11 +289,7 @@ class _Writer:
 
     def _link(self, name: str) -> None:
         source, target = self._trees.current / name, self._trees.new / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            os.link(source, target)
-        except OSError:
-            shutil.copy2(source, target)
+        link_or_copy(source, target)
         self._names.add(name)
         self.unchanged += 1
         self.bytes += target.stat().st_size

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from benchpipe.errors import UsageError
-from benchpipe.files import write_bytes
+from benchpipe.files import link_or_copy, write_bytes
 
 WRITERS: Final = 8
 MARKS: Final = ("runs/overview/index.html", "runs/*/compare/index.html", "results/credits/index.html")
@@ -25,13 +25,14 @@ MARKS: Final = ("runs/overview/index.html", "runs/*/compare/index.html", "result
 
 @dataclass(frozen=True)
 class Job:
-    """One file of the site. `make` is called only if `inputs` differ from last time."""
+    """One file of the site. It is made only if `inputs` differ from last time."""
 
     path: str
     """File below the output folder: "runs/overview/index.html"."""
     inputs: tuple[str, ...]
     """Digests (or short texts) of everything that `make` reads besides the code and the templates."""
-    make: Callable[[], bytes]
+    make: Callable[[], bytes] | Path
+    """What makes its bytes, or the collected file that it is: linked, not written (a copy where links can't be made)."""
 
 
 @dataclass
@@ -41,6 +42,8 @@ class BuildResult:
     files: int = 0
     """Files of the parts that were built, changed or not."""
     written: list[str] = field(default_factory=list)
+    linked: list[str] = field(default_factory=list)
+    """Files that are the collected ones themselves."""
     removed: list[str] = field(default_factory=list)
     rendered: int = 0
 
@@ -84,7 +87,7 @@ def run_jobs(
             if known.get(job.path) == digest and os.path.isfile(os.path.join(folder, job.path)):
                 continue
             result.rendered += 1
-            writers.write(job.path, job.make())
+            writers.put(job.path, job.make if isinstance(job.make, Path) else job.make())
     result.files = len(now) - of_others
     for path in sorted(known.keys() - now.keys()):
         if _remove(out, path):
@@ -100,21 +103,25 @@ class _Writers:
     def __init__(self, out: Path, result: BuildResult) -> None:
         self._out, self._result = out, result
         self._threads = ThreadPoolExecutor(WRITERS)
-        self._pending: deque[tuple[str, Future[bool]]] = deque()
+        self._pending: deque[tuple[str, list[str], Future[bool]]] = deque()
 
     def __enter__(self) -> "_Writers":
         return self
 
-    def write(self, path: str, data: bytes) -> None:
-        """Write one file soon. Waits when too many are under way; raises what an earlier one raised."""
-        self._pending.append((path, self._threads.submit(write_bytes, self._out / path, data)))
+    def put(self, path: str, what: bytes | Path) -> None:
+        """Write or link one file soon. Waits when too many are under way; raises what an earlier one raised."""
+        target = self._out / path
+        if isinstance(what, Path):
+            self._pending.append((path, self._result.linked, self._threads.submit(link_or_copy, what, target)))
+        else:
+            self._pending.append((path, self._result.written, self._threads.submit(write_bytes, target, what)))
         if len(self._pending) > 4 * WRITERS:
             self._settle()
 
     def _settle(self) -> None:
-        path, written = self._pending.popleft()
-        if written.result():
-            self._result.written.append(path)
+        path, done, changed = self._pending.popleft()
+        if changed.result():
+            done.append(path)
 
     def __exit__(self, *error: object) -> None:
         try:

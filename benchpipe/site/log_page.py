@@ -102,8 +102,6 @@ class LogPage(Page):
     attempts: tuple[AttemptRow, ...]
     kept: tuple[Kept, ...]
     problems: tuple[str, ...]
-    earlier: Link | None
-    later: Link | None
     raw: str
     """Address of log.json below the site root."""
 
@@ -131,8 +129,6 @@ class LogContext:
     bill: Bill
     tokens: Tokens
     """Shown where no request was logged."""
-    earlier: Link | None = None
-    later: Link | None = None
 
 
 def log_page(log: Log, about: LogContext) -> LogPage:
@@ -175,8 +171,6 @@ def log_page(log: Log, about: LogContext) -> LogPage:
         attempts=about.attempts,
         kept=tuple(log.kept) if about.local else (),
         problems=tuple(log.problems) if about.local else (),
-        earlier=about.earlier,
-        later=about.later,
         raw=about.raw,
     )
 

@@ -65,19 +65,18 @@ def _run_folder(lab: Lab, public: bool, benchmark: str, run: str) -> Path:
 def log_pages(source: LogSource, data: BenchmarkData, run: RunData, renderer: Renderer) -> Iterator[Job]:
     """Jobs of all log pages of one bench-run."""
     costs = _attempt_costs(source, data.id)
-    shown = [trial for trial in run.trials if trial.log]
-    links = [Link(f"{trial.task_title}, {trial.mode}", trial.log) for trial in shown]
     of_run = digest_of(data.benchmark.name, repr(run.agent), addresses.run_page(data, run.id))
-    for n, trial in enumerate(shown):
-        around = (links[n - 1] if n else None, links[n + 1] if n + 1 < len(shown) else None)
+    for trial in run.trials:
+        if not trial.log:
+            continue
         money = {name: costs[name] for name in _attempts(trial) if name in costs}
-        said = (of_run, trial.digest, repr((around, money)))  # all that `_context` reads
+        said = (of_run, trial.digest, repr(money))  # all that `_context` reads
         for page in trial.pages:
             file = source.log_file(trial.benchmark, trial.run, trial.task, page.slot)
             stamps = _stamps(source, file)
             if stamps.get(file):
                 path = addresses.log_page(trial.benchmark, trial.run, trial.task, page.slot)
-                context = partial(_context, source, data, run, trial, page, around, money)
+                context = partial(_context, source, data, run, trial, page, money)
                 yield Job(f"{path}index.html", (stamps[file], *said), _page_maker(source, file, context, renderer))
                 yield from _files(source, file, path, stamps)
 
@@ -109,10 +108,10 @@ def _files(source: LogSource, file: str, page: str, stamps: Mapping[str, str]) -
     if not source.public:
         folder = file.removesuffix(LOG_FILE)
         for path, stamp in stamps.items():
-            yield Job(page + path.removeprefix(folder), (stamp,), _reader(path))
+            yield Job(page + path.removeprefix(folder), (stamp,), Path(path))
         return
-    yield Job(_raw(source, page), (stamps[file],), _reader(file))
     published = Path(file)
+    yield Job(_raw(source, page), (stamps[file],), published.read_bytes)
     if published.stat().st_size > LARGE:
         with contextlib.suppress(ValueError):  # its page says it
             for name in published_log(published, published.stat().st_mtime_ns).files:
@@ -122,10 +121,6 @@ def _files(source: LogSource, file: str, page: str, stamps: Mapping[str, str]) -
 def _raw(source: LogSource, page: str) -> str:
     """The address of a page's data; that of a published one lies outside of the pages."""
     return f"runs-data/{page.removeprefix('runs/')}{LOG_FILE}" if source.public else page + LOG_FILE
-
-
-def _reader(path: str) -> Callable[[], bytes]:
-    return lambda: Path(path).read_bytes()
 
 
 def _stamps(source: LogSource, file: str) -> dict[str, str]:
@@ -205,7 +200,6 @@ def _context(
     run: RunData,
     trial: Trial,
     page: SlotPage,
-    around: tuple[Link | None, Link | None],
     money: Mapping[str, AttemptCosts],
 ) -> LogContext:
     """What stands on a log page besides its log. `money`: of the attempts that it tells of."""
@@ -221,7 +215,6 @@ def _context(
     }
     pages = {name: address for name, address in slots.items() if address in (trial.log, trial.previous)}
     run_link = Link(run.agent.label, addresses.run_page(data, trial.run))
-    earlier, later = around
     return LogContext(
         path=path,
         run_label=run.agent.label,
@@ -244,8 +237,6 @@ def _context(
         estimate=estimates.get(page.attempt.trial or "", Estimate()),
         bill=trial.bill if own else cost.bill if cost else Bill(),
         tokens=page.attempt.tokens or Tokens(),
-        earlier=earlier,
-        later=later,
     )
 
 

@@ -84,9 +84,10 @@ def _follow(server: SiteServer, lab: Lab, public: bool, say: Say) -> None:
         except (BenchpipeError, OSError, ValueError) as error:  # the next change is another try
             say(f"not rebuilt: {error}")
             continue
-        if result.written or result.removed:
-            say(f"{len(result.written)} files rewritten, {len(result.removed)} removed, {time.monotonic() - began:.1f} s")
-            server.bulletin.tell(result.written)
+        changed = result.written + result.linked
+        if changed or result.removed:
+            say(f"{len(changed)} files rewritten, {len(result.removed)} removed, {time.monotonic() - began:.1f} s")
+            server.bulletin.tell(changed)
 
 
 def _end_with_parent(server: SiteServer, parent: int) -> None:

@@ -9,6 +9,7 @@ import io
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from benchpipe.lab import Lab
@@ -141,17 +142,18 @@ def table_jobs(lab: Lab, data: BenchmarkData, *, public: bool) -> Iterator[Job]:
         yield from _forms(data, requests, (logs,), lambda: parquet_bytes(requests.columns, request_rows(lab, data)))
     else:
         for of, file in ((attempts, lab.attempts_table(data.id)), (requests, lab.requests_table(data.id))):
-            known = file.is_file()
-            make = file.read_bytes if known else (lambda of=of: parquet_bytes(of.columns, []))  # type: ignore[misc]
-            yield from _forms(data, of, (digest_of_files([file]),), make)
+            collected = file if file.is_file() else None
+            yield from _forms(data, of, (digest_of_files([file]),), lambda of=of: parquet_bytes(of.columns, []), collected)  # type: ignore[misc]
 
 
-def _forms(data: BenchmarkData, of: Table, inputs: tuple[str, ...], parquet: Callable[[], bytes]) -> Iterator[Job]:
-    """The three forms of one table, which is made or read once for all of them."""
-    base, parquet = table(data.id, of.name), cache(parquet)
+def _forms(
+    data: BenchmarkData, of: Table, inputs: tuple[str, ...], make: Callable[[], bytes], collected: Path | None = None
+) -> Iterator[Job]:
+    """The three forms of one table, which is made or, where it was collected, read once for all of them."""
+    base, parquet = table(data.id, of.name), cache(collected.read_bytes if collected else make)
     yield Job(f"{base}.csv", inputs, lambda: csv_of(parquet()))
     yield Job(f"{base}.json", inputs, lambda: json_of(parquet()))
-    yield Job(f"{base}.parquet", inputs, parquet)
+    yield Job(f"{base}.parquet", inputs, collected or parquet)
 
 
 def task_rows(data: BenchmarkData) -> list[dict[str, Any]]:

@@ -72,5 +72,6 @@ def _copy(source: Path, target: Path) -> str:
         target.parent.mkdir(parents=True, exist_ok=True)
         new = target.with_name(f".{target.name}.new")
         shutil.copy2(source, new)
+        new.chmod(0o644)  # as all files of a slot: the site shows them
         new.replace(target)
     return target.name

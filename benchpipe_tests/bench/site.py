@@ -16,11 +16,8 @@ from benchpipe.lab import Lab
 from benchpipe.registry.load import load_registry
 from benchpipe.site.build import build_site
 from benchpipe.site.jobs import BuildResult
-from benchpipe.transcripts.build import Facts, build_log
-from benchpipe.transcripts.records import LOG_FILE
 from benchpipe_tests.browser.log_site import chromium, served
-from benchpipe_tests.site.labs import make_lab, run_ids, write_run_file
-from benchpipe_tests.transcripts import made_logs as made
+from benchpipe_tests.site.labs import make_lab, run_ids, write_logs, write_run_file
 
 TITLE = "build, one-trial rebuild and first rows of the site, beside pandas.DataFrame.to_html"
 MODES = ("unlimited",)
@@ -54,7 +51,7 @@ def _build(lab: Lab) -> BuildResult:
 
 def _building(root: Path, runs: int, tasks: int, *, logs: bool) -> Iterator[str]:
     lab = make_lab(root, runs=runs, tasks=tasks, modes=MODES)
-    n_logs = write_logs(lab) if logs else 0
+    n_logs = write_logs(lab, steps=STEPS) if logs else 0
     seconds, result = _timed(lambda: _build(lab))
     yield f"{runs * tasks:,} trials, {n_logs:,} log pages: full build {seconds}, {result.files:,} files"
     seconds, result = _timed(lambda: _build(lab))
@@ -73,23 +70,6 @@ def _kinds(written: list[str]) -> str:
     logs = [path for path in written if path.startswith("runs/") and path.count("/") == LOG_DEPTH]
     others = [path.removesuffix("index.html") or "home" for path in sorted(written) if path not in logs]
     return ", ".join([*others, f"{len(logs)} log pages"])
-
-
-def write_logs(lab: Lab) -> int:
-    """The data of a log page for every trial that has begun: a genuine kind of transcript of STEPS steps. Returns how many."""
-    trial, slot = lab.root / "trial", lab.root / "slot"
-    made.write_lines(trial / "agent/gateway.jsonl", made.gateway_lines(STEPS // 2, output_chars=500))
-    facts = Facts(benchmark="kitchen", run="run", task="task", mode=MODES[0], state="success", trial="trial")
-    build_log(trial, facts, made.requests_of(trial), slot=slot, now="2026-11-30T00:00:00+00:00")
-    data, n = (slot / LOG_FILE).read_bytes(), 0
-    for run in lab.run_folder("kitchen").glob("*-*.json"):
-        for task, modes in json.loads(run.read_text())["tasks"].items():
-            if modes[MODES[0]].get("trial"):
-                folder = lab.slot_folder("kitchen", run.stem, task, MODES[0])
-                folder.mkdir(parents=True)
-                (folder / LOG_FILE).write_bytes(data)
-                n += 1
-    return n
 
 
 def change(lab: Lab, run: str) -> None:

@@ -12,7 +12,7 @@ from benchpipe.lab import Lab
 from benchpipe.registry.load import load_registry
 from benchpipe.site.build import build_site
 from benchpipe_tests.browser.log_site import chromium, served
-from benchpipe_tests.site.labs import make_lab
+from benchpipe_tests.site.labs import make_lab, write_logs
 
 NOW = datetime(2026, 11, 30, tzinfo=UTC)
 DEFAULT, SECOND = "codex-gpt6_luna-low", "codex-gpt6_luna-medium"
@@ -25,6 +25,7 @@ PAGES = {
     "benchmarks": "benchmarks/",
     "benchmark": "benchmarks/kitchen/",
     "task": "benchmarks/kitchen/tasks/task_001/",
+    "log": f"runs/kitchen/{DEFAULT}/task_001/unlimited/",
     "history": "history/",
     "data": "data/schema/",
     "missing": "no/such/page/",
@@ -43,7 +44,9 @@ def build(lab: Lab, out: Path | None = None, *, public: bool = False) -> Path:
 def kitchen(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of the made-up lab's site."""
     root = tmp_path_factory.mktemp("kitchen")
-    with served(build(make_lab(root, runs=4, tasks=8))) as address:
+    lab = make_lab(root, runs=4, tasks=8)
+    write_logs(lab, steps=20)
+    with served(build(lab)) as address:
         yield address + "/"
     shutil.rmtree(root)
 

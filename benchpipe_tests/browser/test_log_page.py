@@ -63,7 +63,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[LogSite, st
         attempts=attempts,
         checks=checks,
         banners=(banner,),
-        later=Link("Stack blocks, limited", "long/"),
     )
     long = made.gateway_lines(N_LONG, output_chars=9_000, image_every=90)
     site.from_trial("long", made.write_lines(root / "long/agent/gateway.jsonl", long).parent.parent)
@@ -287,7 +286,6 @@ def test_200_hostile_texts_are_shown_literally_and_nothing_runs(site: tuple[LogS
     site[0].page(
         "hostile",
         hostile_log([*texts, "x" * 1_000_000]),
-        later=Link(text, "short/"),
         task_title=text,
         run_label=text,
         banners=tuple(Banner("warn", one, one, Link(one, "short/")) for one in texts),

@@ -274,6 +274,44 @@ def test_everything_that_can_be_clicked_can_be_reached_by_tab(page: Any, kind: s
     assert len(reached) >= wanted
 
 
+# --- from one log page to the next ------------------------------------------------------------------------------------
+
+
+def in_order_of_the_table(page: Any, run: str) -> list[str]:
+    page.goto(f"runs/kitchen/{run}/")
+    return [link.evaluate("link => link.href") for link in page.query_selector_all("#trial-table a.pill")]
+
+
+def test_next_and_previous_go_through_a_runs_trials_in_the_order_of_its_table(page: Any) -> None:
+    logs = in_order_of_the_table(page, SECOND)
+    assert len(logs) == 15  # one of its sixteen trials is queued: its neighbours are each other's
+    page.goto(logs[0])
+    for there in logs[1:4]:
+        page.click("text=Next trial")
+        page.wait_for_url(there)
+    page.keyboard.press("End")
+    page.focus("text=Previous trial")
+    page.keyboard.press("Enter")
+    page.wait_for_url(logs[2])
+    page.go_back()
+    page.wait_for_url(logs[3])
+
+
+@pytest.mark.parametrize(("at", "button", "word"), [(0, "Previous", "first"), (-1, "Next", "last")])
+def test_at_its_ends_a_run_says_so(page: Any, at: int, button: str, word: str) -> None:
+    page.goto(in_order_of_the_table(page, SECOND)[at])
+    page.click(f"text={button} trial")
+    page.wait_for_function(f"document.querySelector('#beside-note').textContent.includes('{word}')")
+
+
+def test_where_the_runs_table_can_not_be_read_its_page_is_where_to_go(page: Any) -> None:
+    page.goto(PAGES["log"])
+    page.route("**/runs/kitchen/", lambda route: route.abort() if route.request.resource_type == "fetch" else route.continue_())
+    page.click("text=Next trial")
+    page.wait_for_url("**/runs/kitchen/")
+    page.faults[:] = [fault for fault in page.faults if "ERR_FAILED" not in fault]
+
+
 # --- every kind of page -----------------------------------------------------------------------------------------------
 
 

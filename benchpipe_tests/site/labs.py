@@ -12,8 +12,11 @@ import msgspec
 
 from benchpipe.files import write_json
 from benchpipe.lab import Lab
+from benchpipe.transcripts.build import Facts, build_log
+from benchpipe.transcripts.records import LOG_FILE
 from benchpipe.usage.costs import BenchmarkCosts, SlotCosts
 from benchpipe.usage.records import Bill, Estimate
+from benchpipe_tests.transcripts import made_logs as made
 
 HARNESSES = ("codex", "claude_code", "terminus2", "opencode")
 MODELS = ("gpt6_luna", "gpt6_sol", "claude_opus5_5", "gemini4_pro", "qwen5_coder")
@@ -180,3 +183,21 @@ def write_history(lab: Lab, runs: Mapping[str, Mapping[str, Mapping[str, Any]]],
     ]
     lines = [json.dumps(event, sort_keys=True) + "\n" for event in sorted(events, key=lambda event: (event["at"], event["trial"]))]
     write(lab.history_file(benchmark), "".join(lines))
+
+
+def write_logs(lab: Lab, *, steps: int, benchmark: str = "kitchen") -> int:
+    """The data of a log page for every trial that has begun: one genuine kind of transcript of `steps` steps. How many."""
+    trial, slot = lab.root / "made/trial", lab.root / "made/slot"
+    made.write_lines(trial / "agent/gateway.jsonl", made.gateway_lines(steps // 2, output_chars=500))
+    facts = Facts(benchmark=benchmark, run="run", task="task", mode="unlimited", state="success", trial="trial")
+    build_log(trial, facts, made.requests_of(trial), slot=slot, now="2026-11-30T00:00:00+00:00")
+    data, n = (slot / LOG_FILE).read_bytes(), 0
+    for run in lab.run_folder(benchmark).glob("*-*.json"):
+        for task, modes in json.loads(run.read_text())["tasks"].items():
+            for mode, said in modes.items():
+                if said.get("trial"):
+                    folder = lab.slot_folder(benchmark, run.stem, task, mode)
+                    folder.mkdir(parents=True)
+                    (folder / LOG_FILE).write_bytes(data)
+                    n += 1
+    return n

@@ -21,7 +21,7 @@ from benchpipe.lab import Lab
 from benchpipe.registry.load import load_registry
 from benchpipe.site.build import build_site
 from benchpipe.site.jobs import BuildResult
-from benchpipe_tests.site.labs import make_lab, run_ids, write, write_run_file
+from benchpipe_tests.site.labs import make_lab, run_ids, write, write_logs, write_run_file
 
 NOW = datetime(2026, 11, 30, tzinfo=UTC)
 
@@ -91,6 +91,24 @@ def test_the_whole_change_of_the_page_shows_up(kitchen: Lab) -> None:
     assert broken_links(site) == []
 
 
+@pytest.mark.parametrize("number", [0, 1])
+@pytest.mark.parametrize("now", ["grading", "failed", "success"])
+def test_one_changed_trial_writes_ten_files_at_most(kitchen: Lab, number: int, now: str) -> None:
+    """Of the default run (0), which the first pages show, or another; there and back."""
+    write_logs(kitchen, steps=4)
+    build(kitchen)
+    run = run_ids(2)[number]
+    before = json.loads(kitchen.run_file("kitchen", run).read_text())["tasks"]
+    task = before["task_001"]
+    for tasks in (before | {"task_001": task | {"limited": task["limited"] | {"state": now}}}, before):
+        write_run_file(kitchen, run, tasks)
+        result = build(kitchen)
+        logs = [path for path in result.written if path.startswith("runs/") and path.count("/") == 5]
+        assert logs == [f"runs/kitchen/{run}/task_001/limited/index.html"]
+        assert 4 <= len(result.written) <= 10
+        assert f"runs/kitchen/{run_ids(3)[2]}/index.html" not in result.written
+
+
 def test_one_changed_trial_rewrites_only_what_shows_it(kitchen: Lab) -> None:
     build(kitchen)
     run = run_ids(2)[1]
@@ -98,7 +116,6 @@ def test_one_changed_trial_rewrites_only_what_shows_it(kitchen: Lab) -> None:
     said["tasks"]["task_001"]["limited"] = {"state": "queued"}
     write_run_file(kitchen, run, said["tasks"])
     result = build(kitchen)
-    assert len(result.written) <= 10
     assert f"runs/kitchen/{run}/index.html" in result.written
     assert "benchmarks/kitchen/tasks/task_001/index.html" in result.written
     assert not any("task_002" in path for path in result.written)

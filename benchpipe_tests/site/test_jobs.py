@@ -33,6 +33,15 @@ def test_a_job_whose_inputs_are_the_same_is_not_even_rendered(build: Callable[..
     assert (again.written, again.rendered) == ([], 0)
 
 
+def test_a_collected_file_is_linked_and_told_apart_from_what_was_written(build: Callable[..., BuildResult], tmp_path: Path) -> None:
+    collected = tmp_path / "replay.mp4"
+    collected.write_bytes(b"film")
+    first = build(HOME, Job("run/replay.mp4", ("1",), collected))
+    assert (first.written, first.linked) == ([HOME.path], ["run/replay.mp4"])
+    assert (tmp_path / "out/run/replay.mp4").samefile(collected)
+    assert build(HOME, Job("run/replay.mp4", ("2",), collected)).linked == []
+
+
 def test_changed_inputs_with_equal_bytes_leave_the_file_untouched(build: Callable[..., BuildResult], tmp_path: Path) -> None:
     build(job("a.html", "same", "one"))
     before = (tmp_path / "out/a.html").stat().st_mtime_ns

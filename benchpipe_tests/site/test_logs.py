@@ -77,11 +77,13 @@ def test_one_trial_that_goes_on_rewrites_its_own_page_and_little_else(collected:
     with log.open("a") as file:
         file.write(json.dumps(last | {"t": last["t"] + 1, "response": last["response"].replace("resp_", "resp_x")}) + "\n")
     collect(lab, registry)
-    written = build_site(lab, registry, out, public=False).written
-    mine = [path for path in written if path.startswith("runs/tabletop/bench_scripted-scripted-default/stack_blocks/limited/")]
-    assert len(mine) == 3  # the page, its data, its one part
-    others = [path for path in written if path.count("/") == 5 and path not in mine]
-    assert others == []
+    result = build_site(lab, registry, out, public=False)
+    mine = "runs/tabletop/bench_scripted-scripted-default/stack_blocks/limited/"
+    logs = [path for path in result.written + result.linked if path.count("/") >= 5]
+    assert logs[0] == mine + "index.html"
+    assert len(logs) == 3  # with its data and their one part, which are linked
+    assert all(path.startswith(mine) for path in logs)
+    assert len(result.written) <= 10
 
 
 def public_lab(shared: Path, root: Path) -> Lab:

@@ -1,7 +1,7 @@
 // The transcript of a log page: filters, jumps, find, and sections that are fetched when they come near.
 // What is shown is in the address: ?show=, ?find=, #s<step>. A step is drawn as the macro `step` of log.html draws it.
 
-import { parameter, remember } from "./site.js";
+import { fetchPage, parameter, remember } from "./site.js";
 
 const KEEP = 10; // fetched sections that stay in the page
 const OUT = [2700, 1800, 700]; // limit, head, tail of an output, as transcripts/texts.py cuts it
@@ -278,4 +278,26 @@ function start() {
   jumpToHash();
 }
 
+// --- the trials beside this one ---------------------------------------------------------------------------------------
+// In the order of the run's table, which is read when somebody asks. Without it the run's page is where to go on.
+async function toTrialBeside(step) {
+  const run = document.querySelector("[data-trials]").href;
+  let rows;
+  try {
+    rows = [...(await fetchPage(run)).querySelectorAll("#trial-table tr:has(a.pill)")];
+  } catch {
+    location.assign(run);
+    return;
+  }
+  const here = location.pathname.replace(/index\.html$/, "");
+  const own = rows.findIndex((row) => [...row.querySelectorAll("a")].some((link) => new URL(link.href).pathname === here));
+  const beside = rows[own + step];
+  if (own >= 0 && beside) location.assign(beside.querySelector("a.pill").href);
+  else if (own < 0) location.assign(run);
+  else document.querySelector("#beside-note").textContent = step < 0 ? "This is the run's first trial with a log." : "This is the run's last trial with a log.";
+}
+
+for (const button of document.querySelectorAll("[data-beside]")) {
+  button.addEventListener("click", () => toTrialBeside(Number(button.dataset.beside)));
+}
 if (transcript) start();

@@ -26,6 +26,7 @@ def built(result: BuildResult) -> dict[str, Any]:
         "n_files": result.files,
         "n_rendered": result.rendered,
         "n_written": len(result.written),
+        "n_linked": len(result.linked),
         "n_removed": len(result.removed),
         "written": report.table([{"page": path} for path in result.written], ("page",)),
     }

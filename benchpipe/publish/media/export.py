@@ -1,9 +1,7 @@
 """Export: the files that published logs name, linked from the log pages' folders into one tree (runs-system 16.1)."""
 
-import filecmp
 import mimetypes
 import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,7 +9,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from benchpipe.errors import UsageError
-from benchpipe.files import sha256, write_json
+from benchpipe.files import link_or_copy, sha256, write_json
 from benchpipe.lab import Lab
 from benchpipe.publish.published import published_logs, read_document, read_summary
 from benchpipe.publish.whitelist import media_names
@@ -73,7 +71,7 @@ def export(lab: Lab, out: Path, benchmark: str | None = None, *, dry_run: bool =
         target = (out / address).with_suffix(source.suffix)
         kept.add(target)
         if not dry_run:
-            written += _bring(source, target)
+            written += link_or_copy(source, target)
         data = source.read_bytes()
         mime = mimetypes.guess_type(target.name)[0] or "application/octet-stream"
         path = target.relative_to(out).as_posix()
@@ -101,21 +99,6 @@ def _report(written: int, entries: list[dict[str, Any]], missing: list[str]) -> 
         missing=tuple(missing),
         entries=tuple(entries),
     )
-
-
-def _bring(source: Path, target: Path) -> bool:
-    """Make `target` the same file as `source`, else a copy of it. True if anything was written."""
-    if target.exists() and (target.samefile(source) or filecmp.cmp(source, target, shallow=False)):
-        return False
-    target.parent.mkdir(parents=True, exist_ok=True)
-    beside = target.with_name(f".{target.name}.new")
-    beside.unlink(missing_ok=True)
-    try:
-        os.link(source, beside)
-    except OSError:
-        shutil.copy2(source, beside)
-    os.replace(beside, target)
-    return True
 
 
 def _retire(out: Path, part: Path, kept: set[Path]) -> None:
