@@ -66,7 +66,7 @@ class Trial:
         """Partial credit of a done trial (9.4)."""
         return credit(self)
 
-    @cached_property
+    @property
     def pages(self) -> tuple[SlotPage, ...]:
         """Its log pages, whether or not there is data for them."""
         return self.seen.pages

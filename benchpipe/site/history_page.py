@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from benchpipe.lab import Lab
 from benchpipe.site.addresses import HISTORY, task_page
-from benchpipe.site.data import BenchmarkData
+from benchpipe.site.data import BenchmarkData, RunData
 from benchpipe.site.drawing import drawing
 from benchpipe.site.render import Page, cut, shown
 from benchpipe.site.states import LOOKS
@@ -84,8 +84,9 @@ def changes(lab: Lab, benchmarks: Sequence[BenchmarkData], *, public: bool) -> l
     """All changes, newest first; equal times in the order of benchmark, run, task and mode."""
     found = []
     for data in benchmarks:
+        runs = {run.id: run for run in data.runs}
         events = _finished(data) if public else read(lab.history_file(data.id))[0]
-        found += [change for event in events if (change := _change(data, event))]
+        found += [change for event in events if (change := _change(data, runs.get(event.run), event))]
     return sorted(found, key=lambda change: (change.at, change.id), reverse=True)
 
 
@@ -105,14 +106,12 @@ def _finished(data: BenchmarkData) -> Iterator[Event]:
                 )
 
 
-def _change(data: BenchmarkData, event: Event) -> Change | None:
+def _change(data: BenchmarkData, run: RunData | None, event: Event) -> Change | None:
     """None for runs that aren't shown (any more), tasks that don't exist, and lines that name no known state or time."""
-    run = next((run for run in data.runs if run.id == event.run), None)
     at = parse_time(event.at)
     if run is None or at is None or event.task not in data.tasks or event.became not in LOOKS:
         return None
-    trials = {trial.mode: trial for trial in run.by_task.get(event.task, [])}
-    trial = trials.get(event.mode)
+    trial = next((trial for trial in run.by_task.get(event.task, []) if trial.mode == event.mode), None)
     if trial is None or trial.state == "withdrawn":
         return None
     here = trial.log if trial.log and trial.record.trial == event.trial else task_page(data.id, event.task)

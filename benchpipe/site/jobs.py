@@ -50,12 +50,8 @@ class BuildResult:
 
 def digest_of(*parts: bytes | str) -> str:
     """One digest of several parts, each with its border."""
-    whole = hashlib.sha256()
-    for part in parts:
-        data = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
-        whole.update(len(data).to_bytes(8, "little"))
-        whole.update(data)
-    return whole.hexdigest()
+    data = [part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part for part in parts]
+    return hashlib.sha256(b"".join([piece for one in data for piece in (len(one).to_bytes(8, "little"), one)])).hexdigest()
 
 
 def digest_of_files(files: Iterable[Path]) -> str:

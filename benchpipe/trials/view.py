@@ -4,6 +4,7 @@ Pages, totals and the publisher read records through here, so that curation mean
 """
 
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 
 import msgspec
 
@@ -27,7 +28,7 @@ class SlotPage(msgspec.Struct, frozen=True, kw_only=True):
     attempt: Attempt
 
 
-class ViewRecord(msgspec.Struct, frozen=True, kw_only=True):
+class ViewRecord(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """One task in one mode as it is shown."""
 
     task: str
@@ -54,7 +55,7 @@ class ViewRecord(msgspec.Struct, frozen=True, kw_only=True):
     def done(self) -> bool:
         return self.state in DONE
 
-    @property
+    @cached_property
     def pages(self) -> tuple[SlotPage, ...]:
         """Its log pages. A queued rerun has no trial of its own: the replaced attempt's page stays at `<mode>`."""
         return slot_pages(self.mode, self.record)
