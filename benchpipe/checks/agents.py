@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from benchpipe.checks.findings import Spot, Workspace
 from benchpipe.registry.agents import ID_FIELD, spelled_id
+from benchpipe.registry.quoting import short
 from benchpipe.registry.records import Agent, Place, Registry
 
 
@@ -26,7 +27,7 @@ def price_unknown(workspace: Workspace) -> Iterator[Spot]:
     known = {*workspace.registry.prices, *workspace.registry.unpriced}
     for agent in _read_agents(workspace.registry):
         if agent.price and agent.price not in known and not _prices_unreadable(workspace.registry):
-            message = f"`price: {agent.price}` is no key of data/prices.yml: add its list price there or leave `price` out"
+            message = f"`price: {short(agent.price)}` is no key of data/prices.yml: add its list price there or leave `price` out"
             yield _at(agent, "price"), message
 
 
@@ -57,7 +58,7 @@ def id_differs_from_fields(workspace: Workspace) -> Iterator[Spot]:
             missing = " and ".join(_missing_fields(agent, model))
             yield _at(agent, "harness_id"), f"its fields spell no id: {missing} missing; add what the file name {agent.id} says"
         elif spelled != agent.id:
-            message = f"its fields spell {spelled}, but the file is named {agent.id}: rename the file or correct the fields"
+            message = f"its fields spell {short(spelled)}, but the file is named {agent.id}: rename the file or correct the fields"
             yield _at(agent, "harness_id"), message
 
 

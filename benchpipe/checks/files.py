@@ -6,6 +6,7 @@ from pathlib import Path
 
 from benchpipe.checks.findings import Spot, Workspace
 from benchpipe.files import sha256
+from benchpipe.registry.quoting import short
 from benchpipe.registry.records import BenchRun, Place, Pool
 from benchpipe.trials.store import load_run_file
 
@@ -36,7 +37,7 @@ def _pool_faults(pool: Pool, path: Path) -> Iterator[tuple[int | None, str]]:
     if len(ids) != pool.size:
         yield None, f"lists {len(ids)} tasks, but the pool {pool.id} declares {pool.size}: correct one of them"
     if pool.sha256 and sha256(data) != pool.sha256:
-        yield None, f"has the sha256 {sha256(data)}, but the pool {pool.id} declares {pool.sha256}: correct one of them"
+        yield None, f"has the sha256 {sha256(data)}, but the pool {pool.id} declares {short(pool.sha256)}: correct one of them"
 
 
 def remark_matches_no_trial(workspace: Workspace) -> Iterator[Spot]:
@@ -46,7 +47,7 @@ def remark_matches_no_trial(workspace: Workspace) -> Iterator[Spot]:
         remarks = (*bench_run.followups, *bench_run.notes, *bench_run.not_counted) if seen else ()
         for remark in remarks:
             if remark.trial and remark.trial not in seen and remark.place:
-                yield remark.place, f"no collected record is the trial {remark.trial}: correct its name, or remove the entry"
+                yield remark.place, f"no collected record is the trial {short(remark.trial)}: correct its name, or remove the entry"
 
 
 def _trials_seen(workspace: Workspace, bench_run: BenchRun) -> set[str]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from benchpipe.checks.findings import Finding
+from benchpipe.registry.quoting import short
 
 TITLES = {"link-broken": "Every relative link of the built site leads somewhere"}
 _BLOCK = 1 << 20
@@ -40,7 +41,7 @@ def broken_links(site: Path) -> list[Finding]:
                 known[path] = _leads_somewhere(site, path)
             if not known[path]:
                 name = page.relative_to(site).as_posix()
-                message = f"{target[:200]!r} leads nowhere: correct the link or build what it names"
+                message = f"'{short(target, 200)}' leads nowhere: correct the link or build what it names"
                 findings.append(Finding("link-broken", "error", name, line, message))
     return findings
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from benchpipe.checks.findings import Spot, Workspace
+from benchpipe.registry.quoting import short
 from benchpipe.registry.records import Benchmark, BenchRun, Place, Plan, Registry, Remark
 
 
@@ -35,7 +36,7 @@ def default_not_a_run(workspace: Workspace) -> Iterator[Spot]:
     for plan in workspace.registry.plans.values():
         default = plan.raw.get("default")
         if isinstance(default, str) and default.strip() and plan.specs and default not in plan.specs:
-            yield _place(plan, "default"), f"`default: {default}` is none of its runs: name one of {_some(plan.specs)}"
+            yield _place(plan, "default"), f"`default: {short(default)}` is none of its runs: name one of {_some(plan.specs)}"
 
 
 def default_hidden(workspace: Workspace) -> Iterator[Spot]:
@@ -55,7 +56,9 @@ def task_directories_collide(workspace: Workspace) -> Iterator[Spot]:
             directory = bench_run.task_directory(task)
             other = first.setdefault(directory, task)
             if other != task:
-                message = f"`task_dir` gives {other} and {task} one directory, {directory}: put {{task}} or {{task_dashed}} in it"
+                message = (
+                    f"`task_dir` gives {other} and {task} one directory, {short(directory)}: put {{task}} or {{task_dashed}} in it"
+                )
                 spots[_place_of_wide(plan, bench_run, "task_dir")] = message
                 break
     yield from spots.items()
@@ -74,7 +77,9 @@ def run_not_registered(workspace: Workspace) -> Iterator[Spot]:
     for plan in workspace.registry.plans.values():
         for run in plan.specs:
             if run not in workspace.registry.agents:
-                message = f"the run {run} is not registered: add data/agents/{run}.yml or correct the id"
+                renamed = workspace.registry.aliases.get(run)
+                fix = f"it was renamed, write {renamed}" if renamed else f"add data/agents/{short(run)}.yml or correct the id"
+                message = f"the run {short(run)} is not registered: {fix}"
                 yield _place(plan, f"runs.{run}", plan.runs.get(run)), message
 
 
@@ -88,7 +93,7 @@ def task_unknown(workspace: Workspace) -> Iterator[Spot]:
                 yield _task_place(plan, bench_run, task), message
         for task in bench_run.removed:
             if task not in benchmark.tasks:
-                message = f"{benchmark.id} has no task {task} that could be removed: correct the id or remove the line"
+                message = f"{benchmark.id} has no task {short(task)} that could be removed: correct the id or remove the line"
                 yield _place(plan, f"runs.{bench_run.run}.removed.{task}", bench_run), message
 
 
@@ -131,16 +136,16 @@ def _remarks_wrong(registry: Registry, key: str) -> Iterator[Spot]:
         for remark in remarks:
             place = remark.place or _place(plan, f"runs.{bench_run.run}.{key}", bench_run)
             if remark.task not in bench_run.tasks:
-                yield place, f"`{key}` names {remark.task}, which is not in the run: correct the task or add it to `tasks`"
+                yield place, f"`{key}` names {short(remark.task)}, which is not in the run: correct the task or add it to `tasks`"
             if remark.mode not in bench_run.modes:
-                yield place, f"`{key}` names the mode {remark.mode}, but the run has {_some(bench_run.modes)}: correct it"
+                yield place, f"`{key}` names the mode {short(remark.mode)}, but the run has {_some(bench_run.modes)}: correct it"
 
 
 def followup_without_trial(workspace: Workspace) -> Iterator[Spot]:
     for plan, bench_run, _ in _bench_runs(workspace.registry):
         for remark in bench_run.followups:
             if remark.trial is None:
-                message = f"the follow-up for {remark.task} names no `trial`, so it would never show: add the trial's name"
+                message = f"the follow-up for {short(remark.task)} names no `trial`, so it would never show: add the trial's name"
                 yield remark.place or _place(plan, f"runs.{bench_run.run}.followups", bench_run), message
 
 
@@ -157,7 +162,7 @@ def per_family_not_a_metric(workspace: Workspace) -> Iterator[Spot]:
     for plan, bench_run, _ in _bench_runs(workspace.registry):
         family = bench_run.per_family
         if family and family.key not in {metric.key for metric in bench_run.metrics}:
-            message = f"`per_family` uses {family.key}, which no entry of `metrics` has: declare it as a metric"
+            message = f"`per_family` uses {short(family.key)}, which no entry of `metrics` has: declare it as a metric"
             spots[_place_of_wide(plan, bench_run, "per_family")] = message
     yield from spots.items()
 
@@ -177,8 +182,8 @@ def batch_with_two_progress_keys(workspace: Workspace) -> Iterator[Spot]:
             other = first.setdefault(batch, bench_run)
             if other.benchmark != bench_run.benchmark and other.progress != bench_run.progress:
                 message = (
-                    f"the batch {batch} serves {other.benchmark} with progress {other.progress} and {bench_run.benchmark} "
-                    f"with {bench_run.progress}: name the batches apart, or use one progress key"
+                    f"the batch {short(batch)} serves {other.benchmark} with progress {short(other.progress)} and "
+                    f"{bench_run.benchmark} with {short(bench_run.progress)}: name the batches apart, or use one progress key"
                 )
                 yield _place(plan, f"runs.{bench_run.run}.batch", bench_run), message
 
@@ -190,7 +195,7 @@ def host_filter_unknown(workspace: Workspace) -> Iterator[Spot]:
         for key, named, known in (("benchmarks", host.benchmarks, registry.plans), ("runs", host.runs, registry.agents)):
             for name in named or ():
                 if name not in known:
-                    yield host.place, f"`{key}` of {host.name} names {name}, which is not registered: correct or remove it"
+                    yield host.place, f"`{key}` of {host.name} names {short(name)}, which is not registered: correct or remove it"
 
 
 def _task_place(plan: Plan, bench_run: BenchRun, task: str) -> Place:
@@ -201,4 +206,4 @@ def _task_place(plan: Plan, bench_run: BenchRun, task: str) -> Place:
 def _some(names: Iterable[str]) -> str:
     """The first few of many names."""
     listed = list(names)
-    return ", ".join(listed[:5]) + (f" and {len(listed) - 5} more" if len(listed) > 5 else "")
+    return ", ".join(map(short, listed[:5])) + (f" and {len(listed) - 5} more" if len(listed) > 5 else "")

@@ -16,6 +16,7 @@ BENCHMARKS: Asset = "benchmark_registry"
 RULES: tuple[Rule, ...] = (
     rule(AGENTS, "agent-file", "Every file in data/agents/ is a YAML mapping"),
     rule(AGENTS, "agent-field", "Every field of an agent file has its type"),
+    warning(AGENTS, "agent-key", "No key of an agent file looks misspelt"),
     rule(AGENTS, "agent-label", "Every run has a label", agents.label_missing),
     rule(AGENTS, "agent-billing", "`billing` is subscription, openrouter, api or none"),
     rule(AGENTS, "agent-modes", "`modes` is a list of mode names (letters, digits, _)"),
@@ -27,6 +28,7 @@ RULES: tuple[Rule, ...] = (
     rule(AGENTS, "agent-formerly-twice", "No former id belongs to two runs", agents.former_id_claimed_twice),
     rule(PRICES, "price-file", "data/prices.yml is a YAML mapping"),
     rule(PRICES, "price-field", "Every field of a price entry has its type"),
+    warning(PRICES, "price-key", "No key of data/prices.yml looks misspelt"),
     rule(PRICES, "price-numbers", "`input` and `output` of every price are numbers"),
     rule(PRICES, "price-cached-input", "`cached_input` and `cache_write`, where given, are numbers"),
     rule(PRICES, "price-bands-and-tiers", "Every tier names a number of tokens, every band its end"),
@@ -34,10 +36,12 @@ RULES: tuple[Rule, ...] = (
     rule(PRICES, "price-id-unique", "No two prices have the same `id`"),
     rule(BENCHMARKS, "benchmark-file", "Every file in data/benchmarks/ can be read"),
     rule(BENCHMARKS, "benchmark-field", "Every field of a benchmark file has its type"),
+    warning(BENCHMARKS, "benchmark-key", "No key of a benchmark file looks misspelt"),
     rule(BENCHMARKS, "benchmark-tasks", "Every benchmark with runs lists its tasks, each once and with an id"),
     rule(BENCHMARKS, "benchmark-pools", "Every pool is its list: size, order, hash", files.pool_lists_wrong),
     rule(BENCHMARKS, "task-file", "Every file in state/tasks/ is a YAML mapping"),
     rule(BENCHMARKS, "task-field", "Every field of a curated task has its type"),
+    warning(BENCHMARKS, "task-key", "No key of state/tasks/ looks misspelt"),
     warning(BENCHMARKS, "task-benchmark", "Every file in state/tasks/ belongs to a registered benchmark"),
     warning(BENCHMARKS, "task-unlisted", "Every curated task is in its benchmark's task list"),
     rule(BENCHMARKS, "task-excluded", "`excluded` is the reason, as text"),
@@ -45,6 +49,7 @@ RULES: tuple[Rule, ...] = (
     rule(BENCHMARKS, "task-difficulty", "`difficulty` is easy, medium, hard, extreme or unrated"),
     rule(BENCHMARKS, "plan-file", "Every file in state/runs/ is a YAML mapping"),
     rule(BENCHMARKS, "plan-field", "Every field of state/runs/ has its type"),
+    warning(BENCHMARKS, "plan-key", "No key of state/runs/ looks misspelt"),
     rule(BENCHMARKS, "plan-benchmark", "Every file in state/runs/ belongs to a registered benchmark"),
     warning(BENCHMARKS, "plan-runs", "Every file in state/runs/ has runs", plans.runs_missing),
     rule(BENCHMARKS, "plan-default", "Every default is one of the benchmark's runs", plans.default_not_a_run),
@@ -94,12 +99,14 @@ RULES: tuple[Rule, ...] = (
     ),
     rule(BENCHMARKS, "host-file", "Every hosts file is a YAML mapping"),
     rule(BENCHMARKS, "host-field", "Every host has a name, `jobs` and fields of their types"),
+    warning(BENCHMARKS, "host-key", "No key of a hosts file looks misspelt"),
     warning(
         BENCHMARKS, "host-filter", "Every benchmark and run that a host is limited to is registered", plans.host_filter_unknown
     ),
     rule(BENCHMARKS, "host-twice", "No host is defined in two different ways"),
     rule(BENCHMARKS, "public-file", "data/public.yml is a YAML mapping"),
     rule(BENCHMARKS, "public-field", "Every setting of the public build has its type"),
+    warning(BENCHMARKS, "public-key", "No key of data/public.yml looks misspelt"),
 )
 
 

@@ -31,6 +31,8 @@ def load_agents(source: Source) -> dict[str, Agent]:
 def _agent(run: str, fields: Fields, *, local: bool) -> Agent:
     label = fields.text("label", "agent-label") or run
     settings = fields.mapping("settings")
+    if settings:
+        settings.read_elsewhere("reasoning_effort")
     return Agent(
         id=run,
         place=fields.place(),

@@ -7,11 +7,22 @@ import msgspec
 
 from benchpipe.registry.agents import stem_of
 from benchpipe.registry.fields import NAME, NAME_WANTED, Fields
+from benchpipe.registry.quoting import short
 from benchpipe.registry.records import Benchmark, Plan, Pool, Task
 from benchpipe.registry.source import Source
 
 DIFFICULTIES = ("easy", "medium", "hard", "extreme", "unrated")
 STATUSES = ("keep", "drop", "needs-review", "pending")
+READ_ELSEWHERE = {
+    "baseline": (),
+    "description": (),
+    "exam_tests": (),
+    "experiments": (),
+    "platform": ("paths",),
+    "replay": ("at_least", "adapter", "answers"),
+    "score": ("min", "max", "binary"),
+}
+"""Keys of a benchmark's file that contributions and pages read, with the keys below them."""
 NO_REASON = "no reason given"
 
 
@@ -36,6 +47,10 @@ def with_tasks(benchmark: Benchmark, tasks: Iterable[str]) -> Benchmark:
 
 
 def _benchmark(source: Source, benchmark: str, fields: Fields) -> Benchmark:
+    fields.read_elsewhere(*READ_ELSEWHERE)
+    for key, below in READ_ELSEWHERE.items():
+        if isinstance(fields.get(key), Mapping):
+            fields.inner(key, fields.data[key]).read_elsewhere(*below)
     listed = _tasks_listed_here(fields) if "tasks" in fields else _tasks_of_cache(source, benchmark)
     return Benchmark(
         id=benchmark,
@@ -64,7 +79,7 @@ def _tasks_listed_here(fields: Fields) -> dict[str, Task]:
         entry = fields.inner(at, item if isinstance(item, Mapping) else {"id": item})
         task = entry.text("id", "benchmark-tasks")
         if task is None or not NAME.fullmatch(task):
-            if task is not None or entry.data.get("id") is None:
+            if task is not None or entry.get("id") is None:
                 fields.problem(at, f"a task needs an `id`: {NAME_WANTED}", "benchmark-tasks")
         elif task in tasks:
             fields.problem(at, f"the task {task} is listed twice: remove one", "benchmark-tasks")
@@ -75,7 +90,7 @@ def _tasks_listed_here(fields: Fields) -> dict[str, Task]:
                 family=entry.text("family"),
                 continuous_score=entry.text("continuous_score") or entry.text("continuous"),
                 instruction=entry.text("instruction"),
-                difficulty=_known(entry.data, "difficulty", "difficulty_label"),
+                difficulty=_known(entry, "difficulty", "difficulty_label"),
             )
     return tasks
 
@@ -114,7 +129,7 @@ def _curated(source: Source, benchmark: Benchmark) -> Benchmark:
     top = source.optional(source.lab.state_tasks / f"{benchmark.id}.yml", "task")
     for task, fields in top.entries():
         if not NAME.fullmatch(task):
-            top.problem(task, f"{task[:60]!r} can't be a task's id: {NAME_WANTED}")
+            top.problem(task, f"'{short(task)}' can't be a task's id: {NAME_WANTED}")
             continue
         if benchmark.listed and task not in benchmark.tasks:
             top.problem(task, f"the task list of {benchmark.id} doesn't have {task}: correct the id or list it", "task-unlisted")
@@ -133,7 +148,7 @@ def _curated(source: Source, benchmark: Benchmark) -> Benchmark:
 
 def _excluded(fields: Fields) -> str | None:
     """The reason; anything that only says "yes" excludes as well, and is a fault."""
-    value = fields.data.get("excluded")
+    value = fields.get("excluded")
     if value is None or (isinstance(value, str) and value.strip()):
         return value
     fields.problem("excluded", "`excluded` has to be the reason, as text; remove it if the task belongs in", "task-excluded")
@@ -146,7 +161,7 @@ def _pools(source: Source, benchmark: str, fields: Fields) -> dict[str, Pool]:
     for pool, entry in declared.entries("benchmark-pools") if declared else ():
         size = entry.number("size", "benchmark-pools")
         if not NAME.fullmatch(pool) or size is None or size != int(size) or size < 1:
-            entry.problem("size", f"the pool {pool[:60]!r} needs a plain name and `size`, its number of tasks", "benchmark-pools")
+            entry.problem("size", f"the pool '{short(pool)}' needs a plain name and `size`, its number of tasks", "benchmark-pools")
             continue
         path = source.lab.benchmarks / benchmark / "pools" / f"{pool}.txt"
         pools[pool] = Pool(
@@ -164,12 +179,13 @@ def _title(task: str) -> str:
     return task.replace("_", " ")
 
 
-def _text(entry: Mapping[str, Any], *keys: str) -> str | None:
+def _text(entry: Mapping[str, Any] | Fields, *keys: str) -> str | None:
     """The first of `keys` that holds text."""
-    return next((entry[key] for key in keys if isinstance(entry.get(key), str) and entry[key].strip()), None)
+    values = [entry.get(key) for key in keys]
+    return next((value for value in values if isinstance(value, str) and value.strip()), None)
 
 
-def _known(entry: Mapping[str, Any], *keys: str) -> str:
+def _known(entry: Mapping[str, Any] | Fields, *keys: str) -> str:
     """A suite's own difficulty where it uses our words; other suites' words mean nothing here."""
     said = _text(entry, *keys)
     return said if said in DIFFICULTIES else "unrated"

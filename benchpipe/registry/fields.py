@@ -3,12 +3,15 @@
 Every problem names file and line, what is wrong and the fix, and the id of the rule of `checks` that it breaks.
 """
 
+import difflib
 import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import date
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
+from benchpipe.registry.quoting import short
 from benchpipe.registry.records import Place, Problem
 
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}")
@@ -35,19 +38,40 @@ def _what(value: Any) -> str:
 class Fields:
     """A mapping at `path` of a file. A missing key and one without a value both read as None, without a problem.
 
-    `rule` names the rule that a wrong value breaks; default: `<kind>-field`.
+    `rule` names the rule that a wrong value breaks; default: `<kind>-field`. Every key that is asked for is one that somebody
+    reads here: that is how `misspelt` tells a slip from an owner's own note, without a second list of keys.
     """
 
     def __init__(
         self, data: Mapping[str, Any], *, file: str, lines: Mapping[str, int], kind: str, problems: list[Problem], path: str = ""
     ) -> None:
         self.data, self.file, self.lines, self.kind, self.problems, self.path = data, file, lines, kind, problems, path
+        self.asked: set[str] = set()
+        self.below: list[Fields] = []
 
     def __contains__(self, key: str) -> bool:
-        return self.data.get(key) is not None
+        return self.get(key) is not None
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.data)
+
+    def get(self, key: str) -> Any:
+        """The value as written; None = not given."""
+        self.asked.add(key)
+        return self.data.get(key)
+
+    def read_elsewhere(self, *keys: str) -> None:
+        """Keys that other rooms read from the record's `raw`."""
+        self.asked.update(keys)
+
+    def misspelt(self) -> None:
+        """Leave a problem (`<kind>-key`) for each key, here and below, that nobody reads but that resembles a missing one."""
+        missing = frozenset(self.asked - self.data.keys())
+        for key in self.data.keys() - self.asked if missing else ():
+            if meant := _resembling(key, missing):
+                self.problem(key, f"`{short(key)}` is read by nobody: did you mean `{meant}`?", f"{self.kind}-key")
+        for part in self.below:
+            part.misspelt()
 
     def place(self, key: str | int | None = None) -> Place:
         """Where a key stands; without one (or if it is missing) where the mapping itself does."""
@@ -60,13 +84,14 @@ class Fields:
     def inner(self, key: str | int, data: Mapping[str, Any]) -> "Fields":
         """The mapping below a key."""
         path = f"{self.path}.{key}".removeprefix(".")
-        return Fields(data, file=self.file, lines=self.lines, kind=self.kind, problems=self.problems, path=path)
+        self.below.append(Fields(data, file=self.file, lines=self.lines, kind=self.kind, problems=self.problems, path=path))
+        return self.below[-1]
 
     def _value(self, key: str, right: Callable[[Any], bool], wanted: str, rule: str | None) -> Any:
-        value = self.data.get(key)
+        value = self.get(key)
         if value is None or right(value):
             return value
-        self.problem(key, f"`{key}` is {_what(value)}, but has to be {wanted}", rule)
+        self.problem(key, f"`{short(key)}` is {_what(value)}, but has to be {wanted}", rule)
         return None
 
     def text(self, key: str, rule: str | None = None) -> str | None:
@@ -89,10 +114,10 @@ class Fields:
 
     def choice(self, key: str, options: tuple[str, ...], rule: str | None = None) -> Any:
         """One of `options`."""
-        value = self.data.get(key)
+        value = self.get(key)
         if value is None or (isinstance(value, str) and value in options):
             return value
-        self.problem(key, f"`{key}` is {str(value)[:60]!r}, but has to be one of {', '.join(options)}", rule)
+        self.problem(key, f"`{key}` is '{short(value)}', but has to be one of {', '.join(options)}", rule)
         return None
 
     def texts(self, key: str, rule: str | None = None, *, form: re.Pattern[str] | None = None) -> tuple[str, ...] | None:
@@ -104,9 +129,9 @@ class Fields:
         for n, value in enumerate(values):
             at = f"{key}.{n}"
             if not isinstance(value, str):
-                self.problem(at, f"an item of `{key}` is {_what(value)}, but has to be text: put it in quotes", rule)
+                self.problem(at, f"an item of `{short(key)}` is {_what(value)}, but has to be text: put it in quotes", rule)
             elif not value.strip() or (form and not form.fullmatch(value)):
-                self.problem(at, f"{value[:60]!r} in `{key}` can't be a name here: {NAME_WANTED}", rule)
+                self.problem(at, f"'{short(value)}' in `{short(key)}` can't be a name here: {NAME_WANTED}", rule)
             else:
                 kept.append(value)
         return tuple(kept)
@@ -121,7 +146,7 @@ class Fields:
             if value is None or isinstance(value, Mapping):
                 yield key, self.inner(key, value or {})
             else:
-                self.problem(key, f"`{key}` is {_what(value)}, but has to be a mapping (`name: value` lines)", rule)
+                self.problem(key, f"`{short(key)}` is {_what(value)}, but has to be a mapping (`name: value` lines)", rule)
 
     def records(self, key: str, rule: str | None = None) -> Iterator["Fields"]:
         """Every item of a list of mappings; the others leave a problem."""
@@ -132,6 +157,13 @@ class Fields:
             else:
                 message = f"an item of `{key}` is {_what(value)}, but has to be an entry such as {{name: value}}"
                 self.problem(f"{key}.{n}", message, rule)
+
+
+@lru_cache(maxsize=1024)
+def _resembling(key: str, names: frozenset[str]) -> str | None:
+    """The name that `key` may be a slip of. An addition of more than two letters (`hidden_by`) is a name of its own."""
+    near = sorted(name for name in names if abs(len(name) - len(key)) <= 2)
+    return next(iter(difflib.get_close_matches(key.lower().replace("-", "_"), near, n=1, cutoff=0.75)), None)
 
 
 def _is_number(value: Any) -> bool:

@@ -1,25 +1,29 @@
 """Hosts files → `Host` (runs-system 3.6). They stay on each person's machine; several may lie side by side."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
 import msgspec
 
 from benchpipe.registry.fields import NAME, NAME_WANTED, Fields
+from benchpipe.registry.quoting import short
 from benchpipe.registry.records import Host
 from benchpipe.registry.source import Source
 
 TRANSPORTS = ("local", "paramiko", "openssh")
 
 
-def load_hosts(source: Source, files: Sequence[Path] | None) -> dict[str, Host]:
-    """Hosts by name over all files in name order (`files` replaces them). A name that is defined differently stays the first's."""
+def load_hosts(source: Source, files: Sequence[Path] | None, aliases: Mapping[str, str]) -> dict[str, Host]:
+    """Hosts by name over all files in name order (`files` replaces them). A name that is defined differently stays the first's.
+
+    A former run id (`aliases`) means its run: who renames a run can't reach everybody's hosts files.
+    """
     hosts: dict[str, Host] = {}
     for path in source.lab.hosts_files() if files is None else files:
         for name, fields in source.mapping(Path(os.path.abspath(path)), "host").entries("host-field"):
-            host = _host(name, fields)
+            host = _host(name, fields, aliases)
             if host is None:
                 continue
             first = hosts.setdefault(name, host)
@@ -29,15 +33,16 @@ def load_hosts(source: Source, files: Sequence[Path] | None) -> dict[str, Host]:
     return hosts
 
 
-def _host(name: str, fields: Fields) -> Host | None:
+def _host(name: str, fields: Fields, aliases: Mapping[str, str]) -> Host | None:
     if not NAME.fullmatch(name):
-        fields.problem(None, f"{name[:60]!r} can't be a host's name: {NAME_WANTED}")
+        fields.problem(None, f"'{short(name)}' can't be a host's name: {NAME_WANTED}")
         return None
     jobs = fields.text("jobs")
     if jobs is None:
         fields.problem(None, f"{name} has no `jobs`: give the path of its jobs directory")
         return None
     ssh = fields.text("ssh")
+    runs = fields.texts("runs")
     return Host(
         name=name,
         place=fields.place(),
@@ -46,7 +51,7 @@ def _host(name: str, fields: Fields) -> Host | None:
         transport=_transport(fields, ssh),
         python=fields.text("python") or "python3",
         benchmarks=fields.texts("benchmarks"),
-        runs=fields.texts("runs"),
+        runs=None if runs is None else tuple(aliases.get(run, run) for run in runs),
     )
 
 

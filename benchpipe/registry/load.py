@@ -34,15 +34,18 @@ def load_registry(lab: Lab, *, hosts_files: Sequence[Path] | None = None, overri
             benchmarks[name] = unregistered(source, plan)
         benchmarks[name] = _with_tasks_of_runs(source, benchmarks[name], plan)
     _find_curation_of_nothing(source, benchmarks)
+    aliases = aliases_of(agents.values(), agents)
+    hosts, public = load_hosts(source, hosts_files, aliases), load_public(source)
+    source.misspelt()
     return Registry(
         agents=agents,
         prices=prices,
         unpriced=unpriced,
         benchmarks=benchmarks,
         plans=plans,
-        hosts=load_hosts(source, hosts_files),
-        public=load_public(source),
-        aliases=aliases_of(agents.values(), agents),
+        hosts=hosts,
+        public=public,
+        aliases=aliases,
         problems=tuple(sorted(source.problems, key=_by_place)),
     )
 

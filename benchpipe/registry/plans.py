@@ -14,6 +14,7 @@ import msgspec
 from benchpipe.registry.agents import LOCAL, MODE, modes_of, stem_of
 from benchpipe.registry.benchmarks import NO_REASON
 from benchpipe.registry.fields import NAME, Fields
+from benchpipe.registry.quoting import short
 from benchpipe.registry.records import (
     DEFAULT_MODES,
     Agent,
@@ -65,7 +66,7 @@ def _plan(benchmark: str, main: Fields, extra: Fields, agents: Mapping[str, Agen
 
 
 def _specs(fields: Fields) -> Mapping[str, Any]:
-    runs = fields.data.get("runs")
+    runs = fields.get("runs")
     return runs if isinstance(runs, Mapping) else {}
 
 
@@ -98,7 +99,7 @@ def _wide(fields: Fields, base: BenchRun) -> BenchRun:
 def _bench_run(spec: Fields, base: BenchRun) -> BenchRun | None:
     batch = spec.text("batch", "run-batch")
     if batch is None:
-        if not str(spec.data.get("batch") or "").strip():
+        if not str(spec.get("batch") or "").strip():
             spec.problem(None, f"{base.run} has no `batch`: name the batch that was launched", "run-batch")
         return None
     later = spec.texts("rerun_batches") or ()
@@ -139,7 +140,8 @@ def template_fault(template: str) -> str | None:
     try:
         for _, name, spec, conversion in string.Formatter().parse(template):
             if name is not None and (name not in TEMPLATE_FIELDS or spec or conversion):
-                return f"has the field {{{name}{'!' + conversion if conversion else ''}{':' + spec if spec else ''}}}: {wanted}"
+                field = f"{name}{'!' + conversion if conversion else ''}{':' + spec if spec else ''}"
+                return f"has the field {{{short(field)}}}: {wanted}"
     except ValueError as error:
         return f"has a brace without its partner ({error}): {wanted}"
     return None
@@ -153,7 +155,7 @@ def format_fault(spec: str) -> str | None:
             return None
     except ValueError:
         pass
-    return f"`format` {spec[:40]!r} doesn't format a number: use for example '.2f'"
+    return f"`format` '{short(spec)}' doesn't format a number: use for example '.2f'"
 
 
 def _metrics(fields: Fields) -> tuple[Metric, ...]:
@@ -250,7 +252,7 @@ def _withdrawn(spec: Fields) -> dict[str, Withdrawal]:
         if MODE.fullmatch(mode):
             withdrawn[mode] = _withdrawal(mode, value, entry)
         else:
-            entry.problem(mode, f"{mode[:60]!r} can't be a mode: name one of the run's", "run-withdrawn")
+            entry.problem(mode, f"'{short(mode)}' can't be a mode: name one of the run's", "run-withdrawn")
     return withdrawn
 
 
@@ -265,5 +267,5 @@ def _withdrawal(mode: str, value: Any, entry: Fields) -> Withdrawal:
 
 def _hidden(spec: Fields) -> bool:
     """Anything but a plain false hides: a slip must not show what its owner wanted out of sight."""
-    value = spec.data.get("hidden")
+    value = spec.get("hidden")
     return value is not None and spec.flag("hidden", "run-hidden") is not False

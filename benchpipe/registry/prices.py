@@ -8,6 +8,7 @@ import msgspec
 
 from benchpipe.registry.agents import ID_FIELD
 from benchpipe.registry.fields import Fields
+from benchpipe.registry.quoting import short
 from benchpipe.registry.records import Band, Price, Rates, Tier
 from benchpipe.registry.source import Source
 
@@ -42,9 +43,11 @@ def _model_id(fields: Fields, key: str, owners: dict[str, str]) -> str | None:
     """The entry's `id`. `owners` remembers which entry had each id first."""
     model = fields.text("id")
     if model and not ID_FIELD.fullmatch(model):
-        fields.problem("id", f"{model[:60]!r} can't be a field of a run id: use a-z, 0-9 and _", "price-id-form")
+        fields.problem("id", f"'{short(model)}' can't be a field of a run id: use a-z, 0-9 and _", "price-id-form")
     if model and owners.setdefault(model, key) != key:
-        fields.problem("id", f"{model} is the id of {owners[model]} already: give each model its own", "price-id-unique")
+        fields.problem(
+            "id", f"{short(model)} is the id of {short(owners[model])} already: give each model its own", "price-id-unique"
+        )
     return model
 
 
@@ -80,7 +83,7 @@ def _rates(fields: Fields, around: Rates | None) -> Rates | None:
 def _usd(fields: Fields, name: str, rule: str) -> Decimal | None:
     value = fields.number(name, rule)
     if value is not None and not 0 <= value <= MAX_USD:
-        fields.problem(name, f"`{name}` is {value}, but has to be USD per 1,000,000 tokens, from 0 to {MAX_USD:,}", rule)
+        fields.problem(name, f"`{name}` is {short(value)}, but has to be USD per 1,000,000 tokens, from 0 to {MAX_USD:,}", rule)
         return None
     return value
 
@@ -93,7 +96,7 @@ def _tiers(fields: Fields, around: Rates) -> tuple[Tier, ...]:
         tokens = limit.replace("_", "")
         rates = _rates(level, around)
         if not (tokens.isascii() and tokens.isdigit() and len(tokens) < 13):
-            fields.problem(f"above.{limit}", f"{limit[:60]!r} is no number of tokens: write a whole number", CHANGES)
+            fields.problem(f"above.{limit}", f"'{short(limit)}' is no number of tokens: write a whole number", CHANGES)
         elif rates:
             tiers.append(Tier(above=int(tokens), rates=rates))
     return tuple(sorted(tiers, key=lambda tier: tier.above))
@@ -124,7 +127,7 @@ def _bands(fields: Fields, around: Rates) -> tuple[Band, ...]:
 
 def _moment(entry: Fields) -> str | None:
     """`until` as ISO in UTC; a day means its first moment, a time without zone is UTC."""
-    value = entry.data.get("until")
+    value = entry.get("until")
     try:
         if isinstance(value, str):
             value = datetime.fromisoformat(value)

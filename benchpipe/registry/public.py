@@ -11,6 +11,7 @@ from benchpipe.registry.source import Source
 def load_public(source: Source) -> Public:
     """Settings of the public build; a missing or broken file means all defaults."""
     fields = source.optional(source.lab.public_file, "public")
+    fields.read_elsewhere("allow")
     base = fields.text("run_media_base") or ""
     if base and not base.endswith("/"):
         fields.problem("run_media_base", "`run_media_base` has to end with `/`: it is put in front of every media path")

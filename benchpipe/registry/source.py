@@ -25,6 +25,7 @@ class Source:
         self.lab = lab
         self.overrides = {path if path.is_absolute() else lab.root / path: text for path, text in (overrides or {}).items()}
         self.problems: list[Problem] = []
+        self.files: list[Fields] = []
 
     def place(self, path: Path, line: int | None = None) -> Place:
         """`path` as findings show it; bytes of a name that are no UTF-8 become `?`."""
@@ -87,7 +88,13 @@ class Source:
                 what = "is empty" if value is None else "has no `key: value` pairs at its top level"
                 self.problem(Place(file, 1), f"{kind}-file", f"{what}: write `key: value` lines, or remove the file")
             value = {}
-        return Fields(value, file=file, lines=parsed.lines, kind=kind, problems=self.problems)
+        self.files.append(Fields(value, file=file, lines=parsed.lines, kind=kind, problems=self.problems))
+        return self.files[-1]
+
+    def misspelt(self) -> None:
+        """Leave a problem for each key that looks misspelt. For the end: only then is known which keys anybody reads."""
+        for fields in self.files:
+            fields.misspelt()
 
     def optional(self, path: Path, kind: str) -> Fields:
         """`mapping` of a file that may be missing: empty then, without a problem."""

@@ -14,6 +14,8 @@ from typing import Any
 import msgspec
 import yaml
 
+from benchpipe.registry.quoting import short
+
 MAX_BYTES = 10_000_000
 MAX_DEPTH = 60
 MAX_VALUES = 300_000
@@ -119,7 +121,7 @@ class _Builder:
             return [self._item(item, _join(path, str(n)), depth) for n, item in enumerate(node.value)]
         if isinstance(node, yaml.MappingNode) and node.tag == _TAG + "map":
             return self._mapping(node, path, depth)
-        raise _Refused(line, f"has the tag {node.tag.replace(_TAG, '!!')}, which is not used here: remove it")
+        raise _Refused(line, f"has the tag {short(node.tag.replace(_TAG, '!!'))}, which is not used here: remove it")
 
     def _item(self, node: yaml.Node, path: str, depth: int) -> Any:
         self.lines[path] = node.start_mark.line + 1
@@ -138,7 +140,7 @@ class _Builder:
             key = key_node.value
             if key in values:
                 first = self.lines[_join(path, key)]
-                self.faults.append(Fault(line, f"`{key}` stands twice (first in line {first}, which counts): remove one"))
+                self.faults.append(Fault(line, f"`{short(key)}` stands twice (first in line {first}, which counts): remove one"))
                 continue
             self.lines[_join(path, key)] = line
             values[key] = self.build(value_node, _join(path, key), depth + 1)
@@ -154,13 +156,13 @@ class _Builder:
     def _scalar(self, node: yaml.ScalarNode, line: int) -> Any:
         kind = node.tag.removeprefix(_TAG)
         if kind not in _CONVERTERS:
-            raise _Refused(line, f"has the tag {node.tag.replace(_TAG, '!!')}, which is not used here: remove it")
+            raise _Refused(line, f"has the tag {short(node.tag.replace(_TAG, '!!'))}, which is not used here: remove it")
         if len(node.value) > MAX_SCALAR:
             return node.value
         try:
             return _exact(node.value) if kind == "float" else _CONVERTERS[kind](node)
         except (ArithmeticError, AttributeError, LookupError, ValueError):  # what the converters raise for odd text
-            self.faults.append(Fault(line, f"{node.value!r} is no {kind}: correct it or put it in quotes"))
+            self.faults.append(Fault(line, f"'{short(node.value)}' is no {kind}: correct it or put it in quotes"))
             return node.value
 
 

@@ -1,5 +1,6 @@
 """Every rule finds the fault it is for, at its file and line, and finds nothing in a healthy lab."""
 
+import json
 from pathlib import Path
 from typing import NamedTuple
 
@@ -41,6 +42,8 @@ CASES = [
     Case("agent-file", LUNA, NOTHING, "- a list", 1, "no `key: value` pairs"),
     Case("agent-file", LUNA, "billing: subscription", "label: again", 5, "`label` stands twice (first in line 1"),
     Case("agent-field", LUNA, "short: Codex CLI 0.157 · GPT-6 Luna · xhigh · ChatGPT login", "short: 5", 2, "`short` is a number"),
+    Case("agent-key", LUNA, "billing: ", "bilingg: ", 5, "`bilingg` is read by nobody: did you mean `billing`?"),
+    Case("agent-key", LUNA, "reasoning_effort: ", "reasoning_efort: ", 4, "did you mean `reasoning_effort`?"),
     Case("agent-label", LUNA, "label: Codex CLI 0.157.0 + GPT-6 Luna, reasoning xhigh (ChatGPT login)\n", "", 1, "has no `label`"),
     Case(
         "agent-label", LUNA, "label: Codex CLI 0.157.0 + GPT-6 Luna, reasoning xhigh (ChatGPT login)", "label: 6", 1, "is a number"
@@ -62,6 +65,9 @@ CASES = [
     Case("agent-formerly-twice", LUNA, "codex-0.157-gpt6luna-xhigh-cgpt", "claude-opus-old", 8, "belongs to claude_code-claude"),
     Case("price-file", PRICES, NOTHING, "", 1, "is empty"),
     Case("price-field", PRICES, "as_of: 2026-09-25", "as_of: [2026]", 6, "`as_of` is a list"),
+    Case("price-key", PRICES, "cached_input: 0.01", "cache_input: 0.01", 4, "did you mean `cached_input`?"),
+    Case("price-key", PRICES, "output: 37.5}}", "ouput: 37.5}}", 12, "did you mean `output`?"),
+    Case("price-key", PRICES, "- {until:", "- {untill:", 14, "did you mean `until`?"),
     Case("price-numbers", PRICES, "input: 0.10", "input: a dime", 3, "`input` is text, but has to be a number"),
     Case("price-numbers", PRICES, "  output: 0.50\n", "", 1, "has no `output`"),
     Case("price-numbers", PRICES, "output: 0.50", "output: -0.50", 5, "from 0 to 1,000,000"),
@@ -74,6 +80,10 @@ CASES = [
     Case("price-id-unique", PRICES, "id: claude_opus5_5", "id: gpt6_luna", 8, "the id of openai/gpt-6-luna already"),
     Case("benchmark-file", BENCH, "name: My Bench", "name:\tMy Bench\n\tscenes: []", 2, "a tab stands where YAML wants blanks"),
     Case("benchmark-field", BENCH, "scenes: [kitchen]", "scenes: kitchen", 2, "`scenes` is text, but has to be a list"),
+    Case("benchmark-key", BENCH, "scenes: ", "scene: ", 2, "did you mean `scenes`?"),
+    Case("benchmark-key", BENCH, "family: kitchen", "familly: kitchen", 4, "did you mean `family`?"),
+    Case("benchmark-key", BENCH, "role: exam", "roll: exam", 8, "did you mean `role`?"),
+    Case("benchmark-key", BENCH, "scenes: [kitchen]", "score: {bianry: false}", 2, "did you mean `binary`?"),
     Case("benchmark-tasks", BENCH, "- stack_cups", "- open_drawer", 6, "listed twice"),
     Case("benchmark-tasks", BENCH, "- stack_cups", "- on", 6, "`id` is yes/no, but has to be text: put it in quotes"),
     Case("benchmark-tasks", BENCH, "- stack_cups", "- ../secret", 6, "needs an `id`"),
@@ -84,6 +94,7 @@ CASES = [
     Case("benchmark-pools", BENCH, "role: exam", "role: test", 8, "has to be one of exam, study"),
     Case("task-file", CURATION, NOTHING, "\x00", None, "is not YAML"),
     Case("task-field", CURATION, "status: keep", "status: keep, owner: [me]", 1, "`owner` is a list"),
+    Case("task-key", CURATION, "  excluded: ", "  exclude: ", 3, "did you mean `excluded`?"),
     Case("task-benchmark", "state/tasks/gone.yml", NOTHING, "a: {}", None, "gone is not registered as a benchmark"),
     Case("task-unlisted", CURATION, "stack_cups:", "stack_cup:", 2, "doesn't have stack_cup"),
     Case("task-excluded", CURATION, "excluded: the cups are not modelled", "excluded: true", 3, "has to be the reason"),
@@ -92,6 +103,12 @@ CASES = [
     Case("task-difficulty", CURATION, "difficulty: easy", "difficulty: simple", 1, "has to be one of easy"),
     Case("plan-file", PLAN, "runs:", "runs: {", None, "is not YAML"),
     Case("plan-field", PLAN, "    tasks: [pick_cube]", "    tasks: pick_cube", 29, "`tasks` is text, but has to be a list"),
+    Case("plan-key", PLAN, "default: ", "Default: ", 1, "did you mean `default`?"),
+    Case("plan-key", PLAN, "    removed:", "    removd:", 15, "`removd` is read by nobody: did you mean `removed`?"),
+    Case("plan-key", PLAN, "    rerun_batches:", "    rerun-batches:", 10, "did you mean `rerun_batches`?"),
+    Case("plan-key", PLAN, "trial: my-bench-pick-cube-i00__aaaaaaa", "trail: x", 18, "did you mean `trial`?"),
+    Case("plan-key", PLAN, "{key: iou, label: IoU, format:", "{key: iou, label: IoU, fromat:", 5, "did you mean `format`?"),
+    Case("plan-key", "state/runs/my-bench.local.yml", NOTHING, "run: {}", 1, "did you mean `runs`?"),
     Case("plan-benchmark", "state/runs/gone.yml", NOTHING, healthy.FILES[OTHER], None, "gone is not registered"),
     Case("plan-runs", OTHER, NOTHING, "task_dir: '{task}'", 1, "has no `runs`"),
     Case("plan-default", PLAN, "default: codex-gpt6_luna-xhigh", "default: codex-gpt6_sol-xhigh", 1, "is none of its runs"),
@@ -150,12 +167,22 @@ CASES = [
     Case("host-field", HOSTS, "{jobs: jobs/here}", "jobs/here", 1, "has to be a mapping"),
     Case("host-field", HOSTS, "{jobs: jobs/here}", "{jobs: jobs/here, transport: openssh}", 1, "doesn't go without `ssh`"),
     Case("host-field", HOSTS, "here: ", "../here: ", 1, "can't be a host's name"),
+    Case("host-key", HOSTS, "benchmarks: [my-bench]", "benchmark: [my-bench]", 2, "did you mean `benchmarks`?"),
     Case("host-filter", HOSTS, "{jobs: jobs/here}", "{jobs: jobs/here, benchmarks: [my-bnch]}", 1, "names my-bnch"),
     Case("host-filter", HOSTS, "{jobs: jobs/here}", "{jobs: jobs/here, runs: [codex]}", 1, "`runs` of here names codex"),
     Case("host-twice", YOURS, "/data/me/jobs", "/data/you/jobs", 1, "defined differently in data/runs/hosts.me.local.yml:2"),
     Case("public-file", PUBLIC, NOTHING, "- a", 1, "no `key: value` pairs"),
     Case("public-field", PUBLIC, "runs/", "runs", 2, "has to end with `/`"),
+    Case("public-key", PUBLIC, "run_media_images", "run_media_image", 3, "did you mean `run_media_images`?"),
 ]
+
+
+OWN_NOTES = {
+    LUNA: "since: 2026-09-25\nharbor: harbor run -a codex\nhidden_by: me\n",
+    BENCH: "platform: MuJoCo\nembodiment: two arms\nkey_dates: {frozen: 2026-09-01}\n",
+    PUBLIC: "mirror_of: elsewhere\n",
+}
+"""What labs write down for themselves, beside the keys that are read."""
 
 
 def findings(lab: Lab) -> list[Finding]:
@@ -190,6 +217,67 @@ def test_a_healthy_lab_has_no_finding(tmp_path: Path) -> None:
 
 def test_the_shipped_lab_has_no_finding(lab: Lab) -> None:
     assert [str(finding) for finding in findings(lab)] == []
+
+
+def test_keys_that_resemble_nothing_are_an_owners_notes(tmp_path: Path) -> None:
+    lab = healthy.make(tmp_path, {file: healthy.FILES[file] + notes for file, notes in OWN_NOTES.items()})
+    assert findings(lab) == []
+
+
+def test_names_that_an_owner_chooses_are_no_misspelt_keys(tmp_path: Path) -> None:
+    """Tasks, modes, pools, hosts, runs and settings may be called anything, also `task` beside `tasks`."""
+    text = healthy.FILES[PLAN].replace("withdrawn: {limited: rerun pending}", "withdrawn: {limited: rerun, unlimited: {label: x}}")
+    settings = healthy.FILES[LUNA].replace("version: 0.157.0", "versions: 0.157.0, effort: xhigh")
+    files = {PLAN: text, LUNA: settings, "data/benchmarks/other.yml": "name: Other\ntasks: [pour, removd]\n"}
+    files[OTHER] = healthy.FILES[OTHER] + "    removed: {removd: a task of this name}\n    task_suffixes: {limted: [-l]}\n"
+    assert findings(healthy.make(tmp_path, files)) == []
+
+
+def test_the_registries_in_use_have_no_misspelt_key(shared: Path) -> None:
+    assert [str(f) for f in findings(Lab(shared / "samples" / "eai")) if f.rule.endswith("-key") and f.rule != "metric-key"] == []
+
+
+LONG = "x" * 5_000 + "\n\x1b[31m"
+QUOTED = [
+    (LUNA, "price: openai/gpt-6-luna", f"price: {json.dumps(LONG)}"),
+    (LUNA, "billing: subscription", f"billing: {json.dumps(LONG)}"),
+    (LUNA, "tag", f"tag: {json.dumps(LONG)}\nbiling: x"),
+    (LUNA, "modes: [unlimited, limited]", f"modes: [{json.dumps(LONG)}]"),
+    (PRICES, "id: gpt6_luna", f"id: {json.dumps(LONG)}"),
+    (PRICES, "input: 0.10", f"input: {json.dumps(LONG)}"),
+    (PRICES, "{200000: {", f"{{{json.dumps(LONG)}: {{"),
+    (BENCH, "  valid: {", f"  {json.dumps(LONG)}: {{"),
+    (BENCH, "sha256: ", f"sha256: {'f' * 5_000}"),
+    (CURATION, "stack_cups:", f"? {json.dumps(LONG)}\n:"),
+    (PLAN, "default: codex-gpt6_luna-xhigh", f"default: {json.dumps(LONG)}"),
+    (PLAN, "{task_dashed}", f"{{{'x' * 5_000}}}"),
+    (PLAN, "{task_dashed}", "y" * 5_000),
+    (PLAN, 'format: ".3f"', f"format: {json.dumps(LONG)}"),
+    (PLAN, "{key: iou, label: overlap}", f"{{key: {json.dumps(LONG)}}}"),
+    (PLAN, "  claude_code-claude_opus5_5-adaptive-persist:", f"  ? {json.dumps(LONG)}\n  :"),
+    (PLAN, "      stack_cups: ", f"      ? {json.dumps(LONG)}\n      : "),
+    (PLAN, "{task: pick_cube, mode: limited,", f"{{task: {json.dumps(LONG)}, mode: {json.dumps(LONG)},"),
+    (PLAN, "i00__aaaaaaa", "x" * 5_000),
+    (PLAN, "withdrawn: {limited: rerun pending}", f"withdrawn: {{{json.dumps(LONG)}: x}}"),
+    (PLAN, "default: ", f"default: !{'t' * 5_000} "),
+    (HOSTS, "{jobs: jobs/here}", f"{{jobs: jobs/here, runs: [{json.dumps(LONG)}]}}"),
+    (HOSTS, "here: ", f"{json.dumps(LONG)}: "),
+]
+"""A file, what is replaced in it, and the very long value put there."""
+
+
+@pytest.mark.parametrize(("file", "old", "new"), QUOTED, ids=lambda text: text[:30])
+def test_a_finding_quotes_no_more_of_a_value_than_a_line_can_hold(file: str, old: str, new: str, tmp_path: Path) -> None:
+    text = healthy.FILES[file]
+    found = findings(healthy.make(tmp_path, {file: text.replace(old, new, 1) if old in text else text + new}))
+    assert found
+    assert [str(f) for f in found if len(str(f)) > 900 or not str(f).isprintable()] == []
+
+
+def test_a_renamed_runs_former_id_is_answered_with_the_new_one(tmp_path: Path) -> None:
+    old = "codex-0.157-gpt6luna-xhigh-cgpt"
+    found = findings(healthy.make(tmp_path, {OTHER: healthy.FILES[OTHER].replace("codex-gpt6_luna-xhigh", old)}))
+    assert [f.message for f in found] == [f"the run {old} is not registered: it was renamed, write codex-gpt6_luna-xhigh"]
 
 
 def test_faults_that_reading_finds_carry_the_id_of_a_rule(tmp_path: Path) -> None:

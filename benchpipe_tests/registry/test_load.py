@@ -511,3 +511,12 @@ def test_a_backfill_file_is_read_and_an_unreadable_one_is_empty(tmp_path: Path, 
 
 def test_an_empty_lab_is_an_empty_registry(tmp_path: Path) -> None:
     assert load_registry(Lab(tmp_path)) == Registry()
+
+
+def test_a_host_that_is_limited_to_a_runs_former_id_is_asked_for_the_run(write: Write, tmp_path: Path) -> None:
+    write("data/agents/new-run-id.yml", "{label: New, formerly: [old-run-id]}")
+    write("state/runs/b.yml", "runs: {new-run-id: {batch: x, tasks: [t]}}")
+    write("data/runs/hosts.local.yml", "here: {jobs: jobs, runs: [old-run-id]}")
+    registry = load_registry(Lab(tmp_path))
+    assert registry.hosts["here"].runs == ("new-run-id",)
+    assert registry.hosts["here"].serves(registry.plans["b"].runs["new-run-id"])
