@@ -1,7 +1,10 @@
 """`benchpipe check`: every registry rule, guard, contributions, site build and link check, printed as a compiler would."""
 
-from collections.abc import Callable, Iterable
+import contextlib
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 
 import msgspec
 import rich_click as click
@@ -14,6 +17,7 @@ from benchpipe.cli.guard import MAX_SHOWN
 from benchpipe.cli.main import lab_of
 from benchpipe.errors import UsageError
 from benchpipe.files import json_bytes, lock
+from benchpipe.lab import Lab
 from benchpipe.registry.load import load_registry
 from benchpipe.registry.records import Benchmark, Place, Registry
 
@@ -85,15 +89,26 @@ def _contributions(workspace: Workspace) -> Iterable[Finding]:
 
 
 def _site(workspace: Workspace) -> Iterable[Finding]:
-    """Bring a site of its own up to date below `.cache/`, which costs little the second time, and follow its links."""
+    """Bring a site of the check's own up to date and follow its links."""
     from benchpipe.site.build import build_site
 
     lab = workspace.lab
-    out = lab.cache / "check" / "site"
-    with lock(lab.lock_file("check-site"), wait=True):
+    with _own_site(lab) as out:
         build_site(lab, workspace.registry, out, public=False)
         for finding in broken_links(out):
             yield msgspec.structs.replace(finding, file=f"site/{finding.file}")
+
+
+@contextlib.contextmanager
+def _own_site(lab: Lab) -> Iterator[Path]:
+    """Where the check's site is built: below `.cache/`, which costs little the second time; in a read-only lab it is thrown away."""
+    with contextlib.ExitStack() as held:
+        try:
+            held.enter_context(lock(lab.lock_file("check-site"), wait=True))
+        except UsageError:
+            yield Path(held.enter_context(tempfile.TemporaryDirectory(prefix="benchpipe-check-"))) / "site"
+        else:
+            yield lab.cache / "check" / "site"
 
 
 PARTS: tuple[tuple[str, Callable[[Workspace], Iterable[Finding]]], ...] = (

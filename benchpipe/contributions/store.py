@@ -97,7 +97,8 @@ def check_dataset(lab: Lab, dataset: str, benchmarks: Mapping[str, Benchmark], *
         entries[name] = entry
     now = Memory(made_of=made_of, entries=entries)
     if remembered and now != memory:
-        write_bytes(memory_file, msgspec.json.encode(now))
+        with contextlib.suppress(UsageError):  # without a memory the next check is slower, nothing else
+            write_bytes(memory_file, msgspec.json.encode(now))
     return Dataset(
         id=dataset,
         checked=tuple(entry.checked for entry in entries.values()),

@@ -14,6 +14,7 @@ from benchpipe.contributions.artifacts.checking import DirectoryReport, Progress
 from benchpipe.contributions.artifacts.layout import ROOT, TooDeep, is_folder, walk
 from benchpipe.contributions.reading import stamp
 from benchpipe.contributions.store import code_digest
+from benchpipe.errors import UsageError
 from benchpipe.files import json_bytes, sha256, write_bytes
 from benchpipe.lab import Lab
 from benchpipe.registry.records import Benchmark
@@ -58,7 +59,8 @@ def dataset_reports(
         if remembered.made_of == made_of:
             return remembered.report
     report = check_directory(folder, lab, benchmarks, on_progress)
-    write_bytes(memory, msgspec.json.encode(Remembered(made_of=made_of, report=report)))
+    with contextlib.suppress(UsageError):  # without a memory the next check is slower, nothing else
+        write_bytes(memory, msgspec.json.encode(Remembered(made_of=made_of, report=report)))
     return report
 
 
