@@ -94,7 +94,10 @@ def logs_inputs(scene: Scene, benchmark: str) -> str:
 
 
 def pages_inputs(scene: Scene, benchmark: str) -> str:
-    """Everything a benchmark's pages show: run files, costs, history, log pages' stamps, registry texts, templates."""
+    """Everything a benchmark's pages show: run files, costs, history, log pages' stamps, registry texts, templates.
+
+    Of the other benchmarks, to which its pages have tabs, the names.
+    """
     lab = scene.lab
     files = [
         *_run_files(scene, benchmark),
@@ -103,7 +106,8 @@ def pages_inputs(scene: Scene, benchmark: str) -> str:
         *lab.run_folder(benchmark).glob("*/*/*/stamp"),
     ]
     registry = scene.registry
-    return digest(scopes_inputs(scene, benchmark), registry.prices, registry.aliases, stamps(files), look_inputs(scene))
+    names = {name: one.name for name, one in registry.benchmarks.items()}
+    return digest(scopes_inputs(scene, benchmark), registry.prices, registry.aliases, names, stamps(files), look_inputs(scene))
 
 
 def look_inputs(scene: Scene) -> str:

@@ -65,15 +65,16 @@ def _jobs(lab: Lab, registry: Registry, renderer: Renderer, parts: Collection[Pa
     """The files of these parts, from what is read for them alone."""
     only = None if Shared.OVERALL in parts else {part.id for part in parts if isinstance(part, OfBenchmark)}
     benchmarks = read_benchmarks(lab, registry, public=public, only=only)
+    tabs = _tabs(registry, benchmarks)
 
     def page(path: str, inputs: Iterable[str], make: Callable[[], Page]) -> Job:
         return Job(file_of(path), tuple(inputs), lambda: renderer.render(make()))
 
     if Shared.OVERALL in parts:
-        yield from _overall_jobs(lab, registry, benchmarks, public, page)
+        yield from _overall_jobs(lab, registry, benchmarks, tabs, public, page)
     for data in benchmarks:
         if OfBenchmark(data.id) in parts:
-            yield from _benchmark_jobs(lab, registry, renderer, data, public, page)
+            yield from _benchmark_jobs(lab, registry, renderer, data, tabs, public, page)
     if Shared.RESULTS in parts:
         yield from results_pages(lab, registry, renderer, today=today)
 
@@ -89,6 +90,13 @@ def _chrome(registry: Registry, *, public: bool) -> Chrome:
     return Chrome(public=public, nav=nav, media_base=registry.public.run_media_base)
 
 
+def _tabs(registry: Registry, read: Sequence[BenchmarkData]) -> tuple[Link, ...]:
+    """The overview and every benchmark's runs, also of benchmarks that were not read: names as this build shows them."""
+    names = {name: benchmark.name for name, benchmark in sorted(registry.benchmarks.items())}
+    names |= {data.id: data.benchmark.name for data in read}
+    return (Link("All benchmarks", addresses.OVERVIEW), *(Link(name, addresses.runs_page(id)) for id, name in names.items()))
+
+
 @cache
 def _code_digest() -> str:
     """Digest of the code that pages are made by."""
@@ -96,7 +104,12 @@ def _code_digest() -> str:
 
 
 def _overall_jobs(
-    lab: Lab, registry: Registry, benchmarks: Sequence[BenchmarkData], public: bool, page: Callable[..., Job]
+    lab: Lab,
+    registry: Registry,
+    benchmarks: Sequence[BenchmarkData],
+    tabs: tuple[Link, ...],
+    public: bool,
+    page: Callable[..., Job],
 ) -> Iterator[Job]:
     everything = [data.whole_digest for data in benchmarks]
     found = changes(lab, benchmarks, public=public)
@@ -105,7 +118,7 @@ def _overall_jobs(
     yield from _static(lab)
     yield page("404.html", (), not_found)
     yield page(addresses.HOME, (*everything, recent), lambda: home(benchmarks, found, public=public))
-    yield page(addresses.OVERVIEW, everything, lambda: overview(benchmarks, overall_chart(benchmarks)))
+    yield page(addresses.OVERVIEW, (*everything, repr(tabs)), lambda: overview(benchmarks, overall_chart(benchmarks), tabs))
     yield page(
         addresses.BENCHMARKS, (repr([(data.digest, len(data.runs)) for data in benchmarks]),), lambda: benchmarks_page(benchmarks)
     )
@@ -117,24 +130,30 @@ def _overall_jobs(
 
 
 def _benchmark_jobs(
-    lab: Lab, registry: Registry, renderer: Renderer, data: BenchmarkData, public: bool, page: Callable[..., Job]
+    lab: Lab,
+    registry: Registry,
+    renderer: Renderer,
+    data: BenchmarkData,
+    tabs: tuple[Link, ...],
+    public: bool,
+    page: Callable[..., Job],
 ) -> Iterator[Job]:
     family = digest_of(repr([(run.bench_run, run.agent) for run in data.runs]))  # what pickers show
     default = data.default.digest if data.default else ""
     runs_page = addresses.runs_page(data.id)
     yield page(
         runs_page,
-        (data.whole_digest, repr(registry.prices)),
-        lambda: run_page_of(data, data.default, registry, benchmark_chart(data), public=public),
+        (data.whole_digest, repr((registry.prices, tabs))),
+        lambda: run_page_of(data, data.default, registry, benchmark_chart(data), tabs, public=public),
     )
     for run in data.runs[1:]:
         price = registry.price_of(run.id)
         yield page(
             addresses.run_page(data, run.id),
-            (data.digest, family, run.digest, repr(price)),
-            lambda run=run: run_page_of(data, run, registry, None, public=public),
+            (data.digest, family, run.digest, repr((price, tabs))),
+            lambda run=run: run_page_of(data, run, registry, None, tabs, public=public),
         )
-    yield page(addresses.compare_page(data.id), (data.whole_digest,), lambda: compare(data))
+    yield page(addresses.compare_page(data.id), (data.whole_digest, repr(tabs)), lambda: compare(data, tabs))
     yield page(addresses.benchmark_page(data.id), (data.digest, family, default), lambda: task_list_page(data))
     for one in data.tasks.values():
         trials = [trial.digest for run in data.runs for trial in run.by_task.get(one.id, ())]

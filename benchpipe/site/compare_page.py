@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from benchpipe.site.addresses import OVERVIEW, compare_page, run_page, runs_page
+from benchpipe.site.addresses import OVERVIEW, compare_page, run_page
 from benchpipe.site.data import BenchmarkData, RunData
 from benchpipe.site.render import Link, Page
 from benchpipe.trials.records import DONE
@@ -68,8 +68,8 @@ def _solved(data: BenchmarkData, run: RunData, mode: str) -> dict[str, bool]:
     }
 
 
-def compare(data: BenchmarkData) -> ComparePage:
-    """The page of one benchmark."""
+def compare(data: BenchmarkData, tabs: tuple[Link, ...]) -> ComparePage:
+    """The page of one benchmark. `tabs`: all benchmarks."""
     choices = tuple(Choice(run.id, run.agent.short, run_page(data, run.id), " ".join(run.agent.formerly)) for run in data.runs)
     rows = [_row(data, run, mode, found) for run in data.runs[1:] for mode, found in pairs(data, data.runs[0], run)]
     return ComparePage(
@@ -81,7 +81,7 @@ def compare(data: BenchmarkData) -> ComparePage:
         choices=choices,
         rows=tuple(rows),
         section=OVERVIEW,
-        crumbs=(Link("Runs", OVERVIEW), Link(data.benchmark.name, runs_page(data.id))),
+        tabs=tabs,
     )
 
 

@@ -65,20 +65,24 @@ def _changed(text: str, change: Change) -> str:
         yaml = _parser(text)
         document = yaml.load(text)
     except (YAMLError, ValueError) as error:
-        first = str(error).strip().splitlines()[0]
-        raise NoSuchPlace(
-            f"the file can't be read ({first}): correct it by hand first (`benchpipe check` names the line)"
-        ) from error
+        raise NoSuchPlace(f"{_where(error)}: correct it by hand first") from error
     if document is None:
         document = CommentedMap()
     if not isinstance(document, MutableMapping):
-        raise NoSuchPlace("the file is no YAML mapping: correct it by hand first (`benchpipe check` names the line)")
+        raise NoSuchPlace("the file is no YAML mapping: correct it by hand first")
     plain = _dump(yaml, document)
     if change.about_run:
         _change_run(document, change)
     else:
         _change_task(document, change)
     return _transplanted(text, plain, _dump(yaml, document))
+
+
+def _where(error: Exception) -> str:
+    """The line at which the library gave up, and why."""
+    mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None)
+    reason = str(problem or error).strip().splitlines()[0]
+    return f"line {mark.line + 1} can't be read ({reason})" if mark else f"the file can't be read ({reason})"
 
 
 def difference(before: str, after: str, name: str) -> str:

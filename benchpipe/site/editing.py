@@ -17,7 +17,7 @@ from benchpipe.errors import BenchpipeError
 from benchpipe.files import lock, sha256, write_bytes
 from benchpipe.lab import Lab, path_part
 from benchpipe.registry.load import load_registry
-from benchpipe.site.curation import Change, changed, difference
+from benchpipe.site.curation import Change, NoSuchPlace, changed, difference
 from benchpipe.site.server import Request, Response, Route, json_response
 
 SCRIPT = "/~edit.js"
@@ -81,32 +81,40 @@ class Editor:
     def preview(self, order: Order) -> dict[str, Any]:
         """What the change would do: the file, the diff, the digest of the present bytes. Refuses what `check` would."""
         file = file_of(self.lab, order.change)
-        before, after = self._both(file, order.change)
+        before, after, warnings = self._planned(file, order.change)
         return {
             "file": self.lab.relative(file),
             "digest": sha256(before.encode()),
             "diff": difference(before, after, self.lab.relative(file)),
+            "warnings": warnings,
         }
 
     def apply(self, order: Order) -> dict[str, Any]:
         """Write the change onto the bytes that the preview showed. Conflict if the file has others now."""
         file = file_of(self.lab, order.change)
         with lock(self.lab.lock_file("edit"), wait=True):
-            before, after = self._both(file, order.change)
+            before, after, _ = self._planned(file, order.change)
             if sha256(before.encode()) != order.digest:
                 raise Conflict(f"{self.lab.relative(file)} changed meanwhile: look at the new diff and try again")
             write_bytes(file, after.encode())
         return {"file": self.lab.relative(file), "digest": sha256(after.encode())}
 
-    def _both(self, file: Path, change: Change) -> tuple[str, str]:
+    def _planned(self, file: Path, change: Change) -> tuple[str, str, list[str]]:
+        """The file's text before and after the change, and what `check` would newly warn of."""
+        name = self.lab.relative(file)
+        if file.is_symlink():  # replacing it would part it from the file that it points to, which may not be in `state/`
+            raise Refused(f"{name} is a link: edit the file that it points to by hand, or put a copy in its place")
         try:
             before = file.read_bytes().decode() if file.is_file() else ""
+            after = changed(before, change)
         except UnicodeDecodeError as error:
-            raise Refused(f"{self.lab.relative(file)} is not UTF-8 (byte {error.start}): correct it by hand first") from error
-        after = changed(before, change)
-        if faults := new_faults(self.lab, file, after):
-            raise Refused("; ".join(f"{finding.message} ({finding.rule})" for finding in faults))
-        return before, after
+            raise Refused(f"{name} is not UTF-8 (byte {error.start}): correct it by hand first") from error
+        except NoSuchPlace as error:
+            raise Refused(f"{name}: {error}") from error
+        found = new_findings(self.lab, file, after)
+        if faults := [finding for finding in found if finding.severity == "error"]:
+            raise Refused("; ".join(map(_said, faults)))
+        return before, after, list(map(_said, found))
 
 
 class Conflict(BenchpipeError):
@@ -123,11 +131,15 @@ def file_of(lab: Lab, change: Change) -> Path:
     return folder / f"{path_part(change.benchmark)}.yml"
 
 
-def new_faults(lab: Lab, file: Path, text: str) -> list[Finding]:
-    """Errors of `check` that the new text would add."""
+def new_findings(lab: Lab, file: Path, text: str) -> list[Finding]:
+    """What `check` would find in addition with the new text."""
     before = {_same(finding) for finding in run_rules(Workspace(lab, load_registry(lab)))}
     after = run_rules(Workspace(lab, load_registry(lab, overrides={file: text})))
-    return [finding for finding in after if finding.severity == "error" and _same(finding) not in before]
+    return [finding for finding in after if _same(finding) not in before]
+
+
+def _said(finding: Finding) -> str:
+    return f"{finding.file}: {finding.message} ({finding.rule})"
 
 
 def _same(finding: Finding) -> tuple[str, str, str]:

@@ -3,7 +3,7 @@
 A run whose cost is unknown stands in the table only, never at zero. Costs here are estimates; a bill is no part of it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
@@ -17,7 +17,7 @@ from benchpipe.usage.compare import frontier
 from benchpipe.usage.totals import Rate
 
 MARKED: Final = 20
-"""With more points than this their numbers would cover each other; each point's title still says which run it is."""
+"""With more points than this their numbers would cover each other: then only the frontier is numbered."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Point:
     """One row of the table; texts ready to print, `*_value` for sorting ("" = unknown)."""
 
     mark: str
-    """The point's number in the drawing, "" where it has none."""
+    """The point's number in the drawing, "" where it has none; it sorts too."""
     run: str
     mode: str
     href: str
@@ -73,8 +73,9 @@ def chart(candidates: Sequence[Candidate], where: str) -> Chart | None:
     caption += "Filled points joined by the dashed line are the frontier: no other is both cheaper and better in its mode."
     if unknown:
         caption += f" {unknown} without a known cost {'stands' if unknown == 1 else 'stand'} in the table only."
-    svg = _svg(priced, best, f"Cost against score of {where}; the numbers stand in the table below") if priced else Markup("")
-    marks = {id(c): str(n) for n, c in enumerate(priced, 1)} if len(priced) <= MARKED else {}
+    marks = {id(c): str(n) for n, c in enumerate(priced if len(priced) <= MARKED else best, 1)}
+    label = f"Cost against score of {where}; the numbers stand in the table below"
+    svg = _svg(priced, best, marks, label) if priced else Markup("")
     return Chart(svg, caption, tuple(_point(c, marks.get(id(c), ""), c in best) for c in scored))
 
 
@@ -110,7 +111,7 @@ def _point(c: Candidate, mark: str, best: bool) -> Point:
     )
 
 
-def _svg(priced: Sequence[Candidate], best: Sequence[Candidate], label: str) -> Markup:
+def _svg(priced: Sequence[Candidate], best: Sequence[Candidate], marks: Mapping[int, str], label: str) -> Markup:
     import altair
 
     rows = [
@@ -118,14 +119,14 @@ def _svg(priced: Sequence[Candidate], best: Sequence[Candidate], label: str) -> 
             "cost": float(cost_per_trial(c)),
             "score": c.rate.share,
             "mode": cut(shown(c.mode), 40),
-            "mark": str(n),
+            "mark": marks.get(id(c), ""),
             "title": f"{cut(shown(c.run), 120)}: {fmt.percent(c.rate.share)}, {fmt.money(cost_per_trial(c))} per trial",
             "best": c in best,
         }
-        for n, c in enumerate(priced, 1)
+        for c in priced
     ]
     x = altair.X(
-        "cost:Q", title="Estimated cost per trial", axis=altair.Axis(format="$,.2~r"), scale=altair.Scale(zero=True, nice=True)
+        "cost:Q", title="Estimated cost per trial", axis=altair.Axis(format="$,.3~r"), scale=altair.Scale(zero=False, nice=True)
     )
     y = altair.Y("score:Q", title="Solved of done", axis=altair.Axis(format=".0%"), scale=altair.Scale(domain=[0, 1]))
     shape = altair.Shape("mode:N", title="Mode", legend=altair.Legend(orient="top", direction="horizontal"))
@@ -139,8 +140,7 @@ def _svg(priced: Sequence[Candidate], best: Sequence[Candidate], label: str) -> 
             x=x, y=y, shape=shape, description="title:N", fill=altair.value("currentColor")
         ),
     ]
-    if len(rows) <= MARKED:
-        text = base.mark_text(align="left", dx=7, dy=-8, color="currentColor", fontSize=12)
-        layers.append(text.encode(x=x, y=y, text="mark:N"))
+    text = base.mark_text(align="left", dx=7, dy=-8, color="currentColor", fontSize=12)
+    layers.append(text.encode(x=x, y=y, text="mark:N"))
     drawn = altair.layer(*layers).properties(width=760, height=320)
     return drawing(drawn, label)

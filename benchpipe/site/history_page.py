@@ -7,6 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from itertools import groupby
 from typing import ClassVar
 
@@ -22,7 +23,10 @@ from benchpipe.times import parse_time
 from benchpipe.trials.history import Event, read
 from benchpipe.trials.records import DONE
 
-OPACITY = {"domain": ["success", "failed", "no grade"], "range": [0.9, 0.45, 0.08]}
+ENDINGS = {"success": "success", "failed": "failed", "no grade": "error"}
+"""What the bars of a day are called → the group of states whose colour they have."""
+LABELLED = 8
+"""Days with their date below the bars, about."""
 PAGE_EVENTS = 500
 FEED_EVENTS = 100
 
@@ -162,17 +166,21 @@ def _svg(finished: Sequence[Finished]) -> Markup:
     rows = [
         {"day": day.date, "n": n, "how": how, "order": order, "title": f"{day.date}: {n} {how}"}
         for day in finished
-        for order, (how, n) in enumerate((("success", day.success), ("failed", day.failed), ("no grade", day.error)))
+        for order, (how, n) in enumerate(zip(ENDINGS, (day.success, day.failed, day.error), strict=True))
         if n
     ]
+    colours = altair.Scale(domain=list(ENDINGS), range=[f"var(--{group}-fill)" for group in ENDINGS.values()])
+    days = (date.fromisoformat(finished[-1].date) - date.fromisoformat(finished[0].date)).days
+    ticks = altair.TimeIntervalStep(interval="day", step=days // LABELLED + 1)
+    labels = altair.Axis(format="%Y-%m-%d", labelFlush=False, tickCount=ticks)
     bars = (
         altair.Chart(altair.Data(values=rows))
-        .mark_bar(color="currentColor", stroke="currentColor", strokeWidth=1)
+        .mark_bar()
         .encode(
-            x=altair.X("day:T", timeUnit="utcyearmonthdate", title=None),
+            x=altair.X("day:T", timeUnit="utcyearmonthdate", title=None, axis=labels, scale=altair.Scale(type="utc")),
             y=altair.Y("n:Q", title="Finished trials"),
             order="order:O",
-            fillOpacity=altair.FillOpacity("how:N", sort=["success", "failed", "no grade"], title=None, scale=OPACITY),
+            color=altair.Color("how:N", title=None, scale=colours, legend=altair.Legend(orient="top", symbolType="square")),
             description="title:N",
         )
     )

@@ -219,7 +219,7 @@ def _context(
         path=path,
         run_label=run.agent.label,
         task_title=trial.task_title,
-        section=addresses.runs_page(trial.benchmark),
+        section=addresses.OVERVIEW,
         crumbs=(
             Link("Runs", addresses.OVERVIEW),
             Link(data.benchmark.name, addresses.runs_page(trial.benchmark)),

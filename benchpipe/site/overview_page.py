@@ -11,7 +11,7 @@ from benchpipe.site.data import BenchmarkData, RunData
 from benchpipe.site.figures import ModeFigures, Segment, bar_label, coverage, mode_figures, segments, tokens_pair, totals_of
 from benchpipe.site.frontier import Chart
 from benchpipe.site.picker import Option, Picker, picker
-from benchpipe.site.render import Page
+from benchpipe.site.render import Link, Page
 from benchpipe.trials.records import ACTIVE
 from benchpipe.usage import format as fmt
 from benchpipe.usage.totals import Totals, totals
@@ -148,8 +148,8 @@ def family(run: str) -> str:
     return "-".join(run.split("-")[:3])
 
 
-def overview(benchmarks: Sequence[BenchmarkData], chart: Chart | None) -> OverviewPage:
-    """The overview page over all benchmarks."""
+def overview(benchmarks: Sequence[BenchmarkData], chart: Chart | None, tabs: tuple[Link, ...]) -> OverviewPage:
+    """The overview page over all benchmarks, which `tabs` lead to."""
     parts = parts_of(benchmarks)
     cards = {run: _card(of) for run, of in parts.items()}
     every = [totals_of(run, "bench") for of in parts.values() for _, run in of]
@@ -159,6 +159,7 @@ def overview(benchmarks: Sequence[BenchmarkData], chart: Chart | None) -> Overvi
     return OverviewPage(
         path=OVERVIEW,
         section=OVERVIEW,
+        tabs=tabs,
         title="Runs",
         lede=lede,
         warnings=tuple(notices(benchmarks)),

@@ -95,6 +95,8 @@ class Page:
     """Address of the navigation entry that this page belongs to."""
     crumbs: tuple[Link, ...] = ()
     """The way here, without the page itself."""
+    tabs: tuple[Link, ...] = ()
+    """The pages that this one, or one above it, stands among."""
     description: str = ""
 
 

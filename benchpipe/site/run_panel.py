@@ -43,8 +43,10 @@ MAX_REMARK = 2_000
 DASH = "—"
 
 
-def run_page_of(data: BenchmarkData, run: RunData | None, registry: Registry, chart: Chart | None, *, public: bool) -> RunPage:
-    """The page of one run, or of a benchmark without any. The default run's is the benchmark's own."""
+def run_page_of(
+    data: BenchmarkData, run: RunData | None, registry: Registry, chart: Chart | None, tabs: tuple[Link, ...], *, public: bool
+) -> RunPage:
+    """The page of one run, or of a benchmark without any. The default run's is the benchmark's own. `tabs`: all benchmarks."""
     own = run is data.default
     options = [Option(one.agent, run_page(data, one.id), run_tags(one, one is data.default)) for one in data.runs]
     default = data.default.id if data.default else ""
@@ -52,7 +54,7 @@ def run_page_of(data: BenchmarkData, run: RunData | None, registry: Registry, ch
     return RunPage(
         path=run_page(data, run.id) if run else runs_page(data.id),
         section=OVERVIEW,
-        crumbs=(Link("Runs", OVERVIEW),) if own else (Link("Runs", OVERVIEW), Link(name, runs_page(data.id))),
+        tabs=tabs,
         title=f"{name}: {run.agent.label}" if run and not own else f"Runs of {name}",
         benchmark=data.id,
         heading=f"Runs of {name}",

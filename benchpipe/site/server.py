@@ -35,7 +35,10 @@ LIVE_SCRIPT: Final = b"""// Served locally only: reload when a rebuild wrote thi
 const here = decodeURIComponent(location.pathname).replace(/^\\//, "").replace(/(^|\\/)$/, "$1index.html");
 new EventSource("/~events").onmessage = ({ data }) => {
   const written = JSON.parse(data);
-  if (written.some((path) => path === here || path.startsWith("static/"))) location.reload();
+  if (!written.some((path) => path === here || path.startsWith("static/"))) return;
+  const dialog = document.querySelector("dialog[open]"); // somebody types: what they wrote must not go
+  if (dialog) dialog.addEventListener("close", () => location.reload());
+  else location.reload();
 };
 """
 

@@ -8,6 +8,7 @@ from axe_playwright_python.sync_playwright import Axe
 
 from benchpipe_tests.browser.kitchen import DEFAULT, PAGES, SECOND, build, watched
 from benchpipe_tests.browser.log_site import served
+from benchpipe_tests.site.labs import make_lab, write
 from benchpipe_tests.site.test_build import hostile_lab, hostile_texts
 
 AXE = Axe()
@@ -272,6 +273,35 @@ def test_everything_that_can_be_clicked_can_be_reached_by_tab(page: Any, kind: s
             break
         reached.add(n)
     assert len(reached) >= wanted
+
+
+# --- tabs -------------------------------------------------------------------------------------------------------------
+
+
+def test_every_benchmarks_runs_are_one_tab_away(page: Any) -> None:
+    for at, current in (("runs/overview/", "All benchmarks"), ("runs/kitchen/", "Kitchen"), (f"runs/kitchen/{SECOND}/", "Kitchen")):
+        page.goto(at)
+        assert shown(page, ".tabs a") == ["All benchmarks", "Kitchen"]
+        assert shown(page, ".tabs [aria-current]") == [current]
+    page.click("text=All benchmarks")
+    assert page.url.endswith("/runs/overview/")
+    page.click(".tabs >> text=Kitchen")
+    assert page.url.endswith("/runs/kitchen/")
+
+
+def test_on_a_phone_the_tab_of_the_shown_benchmark_is_in_view(browser: Any, tmp_path: Path) -> None:
+    lab = make_lab(tmp_path, runs=1, tasks=1)
+    for n in range(12):
+        write(tmp_path / f"data/benchmarks/a{n}.yml", f"name: Another benchmark {n}\ntasks: [one]\n")
+    with served(build(lab)) as address:
+        context = browser.new_context(viewport={"width": 390, "height": 800}, base_url=address + "/")
+        page = context.new_page()
+        page.goto("runs/kitchen/")
+        box = page.locator(".tabs [aria-current]").bounding_box()
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= 390
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        context.close()
 
 
 # --- from one log page to the next ------------------------------------------------------------------------------------

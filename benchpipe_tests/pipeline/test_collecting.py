@@ -87,7 +87,7 @@ def test_the_site_that_assets_build_part_by_part_is_the_whole_site(collected: La
     assert (whole.rendered, whole.removed) == (0, [])
 
 
-def test_a_new_file_of_runs_becomes_a_partition_and_a_page(collected: Lab) -> None:
+def test_a_new_file_of_runs_becomes_a_partition_a_page_and_a_tab_of_all_others(collected: Lab) -> None:
     (collected.benchmarks / "my-bench.yml").write_text("name: My Bench\ntasks: [pick_cube]\n")
     (collected.state_runs / "my-bench.yml").write_text(
         "runs:\n  oracle-none-default:\n    batch: mybench-1\n    tasks: [pick_cube]\n    others: none\n"
@@ -96,6 +96,8 @@ def test_a_new_file_of_runs_becomes_a_partition_and_a_page(collected: Lab) -> No
         cycle(instance, collected)
         assert "my-bench" in instance.get_dynamic_partitions("benchmarks")
     assert (collected.site / "runs" / "my-bench" / "index.html").is_file()
+    for page in ("overview", "deskwork", "tabletop", "tabletop/compare"):
+        assert 'runs/my-bench/">My Bench</a>' in (collected.site / "runs" / page / "index.html").read_text()
 
 
 def test_a_removed_benchmark_leaves_the_partitions_but_not_while_a_folder_cannot_be_read(collected: Lab) -> None:

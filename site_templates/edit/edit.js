@@ -64,6 +64,7 @@ function openDialog(about) {
   const value = element("textarea", { id: "edit-value", rows: "3" });
   const diff = element("pre", { role: "region", tabindex: "0", "aria-live": "polite", "aria-label": "What would change" });
   const message = element("p", { class: "note", role: "status", hidden: "" });
+  const warning = element("div", { class: "note note-warn", role: "status", hidden: "" });
   const preview = element("button", { type: "button", class: "button" }, "Show the change");
   const write = element("button", { type: "button", class: "button", disabled: "" }, "Write it");
   const close = element("button", { type: "button", class: "chip" }, "Close");
@@ -72,7 +73,7 @@ function openDialog(about) {
     element("p", {}, element("label", { for: "edit-kind" }, "What"), element("br"), kind),
     ...rows,
     element("p", {}, element("label", { for: "edit-value" }, "Text (empty takes the entry away)"), element("br"), value),
-    message, diff,
+    message, warning, diff,
     element("p", { class: "chips" }, preview, write, close),
   );
   let digest = "";
@@ -95,6 +96,7 @@ function openDialog(about) {
     for (const row of rows) row.hidden = !needed.includes(row.dataset.field);
     write.disabled = true;
     diff.textContent = "";
+    warning.hidden = true;
     say("");
   };
   kind.addEventListener("change", fresh);
@@ -106,6 +108,8 @@ function openDialog(about) {
       digest = answer.digest;
       diff.textContent = answer.diff || "nothing would change";
       write.disabled = !answer.diff;
+      warning.replaceChildren(...answer.warnings.map((text) => element("p", {}, text)));
+      warning.hidden = !answer.warnings.length;
     } catch (error) {
       say(error.message, true);
     }

@@ -115,13 +115,13 @@ function narrowOverview() {
   show(runOf(parameter("run") || "") || "");
 }
 
-// A picker that scrolls begins where its chosen run is.
+// A picker or a row of tabs that scrolls begins where its chosen one is.
 function scrollToChosen() {
-  const chosen = document.querySelector("[data-picker] [aria-current]");
-  const list = chosen?.closest("ul");
-  if (!list) return;
-  list.scrollLeft += chosen.getBoundingClientRect().left - list.getBoundingClientRect().left - 14;
-  list.scrollTop += chosen.getBoundingClientRect().top - list.getBoundingClientRect().top - 3;
+  for (const chosen of document.querySelectorAll("[data-picker] [aria-current], .tabs [aria-current]")) {
+    const list = chosen.closest("ul, .tabs");
+    list.scrollLeft += chosen.getBoundingClientRect().left - list.getBoundingClientRect().left - 14;
+    list.scrollTop += chosen.getBoundingClientRect().top - list.getBoundingClientRect().top - 3;
+  }
 }
 
 function findRuns() {
