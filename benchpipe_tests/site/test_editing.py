@@ -78,8 +78,16 @@ def test_what_check_would_call_wrong_is_refused(port: int, kitchen: Lab) -> None
     ):
         status, said = post(port, PREVIEW, {"change": change})
         assert status == 422, change
-        assert said["error"]
+        assert said["error"].startswith("state/")
     assert (kitchen.state_runs / "kitchen.yml").read_text() == before
+
+
+def test_what_check_would_warn_of_is_shown_with_the_diff(port: int) -> None:
+    note = CHANGE | {"kind": "notes", "trial": "no_such_trial"}
+    status, shown = post(port, PREVIEW, {"change": note})
+    assert status == 200
+    assert ["no_such_trial" in said and said.startswith("state/runs/kitchen.yml: ") for said in shown["warnings"]] == [True]
+    assert post(port, PREVIEW, {"change": CHANGE})[1]["warnings"] == []
 
 
 @pytest.mark.parametrize(
@@ -129,8 +137,27 @@ def test_a_file_that_cannot_be_read_is_named_and_left_as_it_is(port: int, kitche
     file.write_bytes(broken)
     status, said = post(port, PREVIEW, {"change": CHANGE})
     assert status == 422
+    assert said["error"].startswith("state/runs/kitchen.yml")
     assert "by hand" in said["error"]
     assert file.read_bytes() == broken
+
+
+def test_the_line_at_which_a_file_cannot_be_read_is_named(port: int, kitchen: Lab) -> None:
+    file = kitchen.state_runs / "kitchen.yml"
+    file.write_text("# one\nruns:\n  a: [1,\n")
+    assert "state/runs/kitchen.yml: line 4 can't be read" in post(port, PREVIEW, {"change": CHANGE})[1]["error"]
+
+
+def test_a_linked_file_is_neither_followed_nor_replaced(port: int, kitchen: Lab, tmp_path: Path) -> None:
+    file, elsewhere = kitchen.state_runs / "kitchen.yml", tmp_path / "shared.yml"
+    elsewhere.write_text(file.read_text())
+    file.unlink()
+    file.symlink_to(elsewhere)
+    for path in (PREVIEW, APPLY):
+        status, said = post(port, path, {"change": CHANGE})
+        assert status == 422
+        assert "state/runs/kitchen.yml is a link" in said["error"]
+    assert file.is_symlink()
 
 
 def test_line_ends_and_byte_order_marks_of_other_systems_stay(port: int, kitchen: Lab) -> None:

@@ -4,8 +4,6 @@ import random
 import re
 from decimal import Decimal
 
-import pytest
-
 from benchpipe.site.frontier import Candidate, chart, cost_per_trial, on_frontier
 from benchpipe.usage.totals import wilson
 
@@ -78,9 +76,15 @@ def test_the_same_numbers_draw_the_same_bytes() -> None:
     assert first.svg == second.svg
 
 
-@pytest.mark.parametrize("n", [1, 25])
-def test_few_points_have_a_number_that_the_table_names_too(n: int) -> None:
-    made = chart([candidate(f"run{i}", str(i + 1), i % 10) for i in range(n)], "here")
+def test_few_points_have_a_number_that_the_table_names_too() -> None:
+    made = chart([candidate("a", "1", 4), candidate("b", "2", 2), candidate("unknown", "0", 9, est_n=0)], "here")
     assert made is not None
-    assert [p.mark for p in made.points][:1] == (["1"] if n == 1 else [""])
-    assert "<title>run0" in made.svg
+    assert [p.mark for p in made.points] == ["1", "2", ""]
+    assert ">1</text>" in made.svg
+
+
+def test_of_many_points_the_frontier_is_numbered_and_every_point_has_a_title() -> None:
+    made = chart([candidate(f"run{i}", str(i + 1), 9 if i == 3 else 5 if i == 0 else 1) for i in range(30)], "here")
+    assert made is not None
+    assert {p.run: p.mark for p in made.points if p.mark} == {"run0": "1", "run3": "2"}
+    assert made.svg.count("<title>") == 30
