@@ -59,6 +59,8 @@ def _add(tally: Tally, line: Line, fields: Dict[str, Any], answer: Answer) -> No
     usage = answer.usage if status == 200 else None
     if status == 200 and answer.why:
         tally.problem("an answer with usage of an unknown shape (%s)" % answer.why)
+    if usage and usage.doubt:
+        tally.problem("an answer with %s" % usage.doubt)
     if status == 200 and usage is None and line.shortened:
         tally.problem("a line too long to be held, whose usage was not found")
     tally.rows.append(

@@ -31,6 +31,8 @@ class Usage(NamedTuple):
     """What the provider says it charged, USD as a decimal string."""
     shape: str
     """Name of the convention."""
+    doubt: Optional[str] = None
+    """What the object says that can't be true and that loses no token: a charge out of range."""
 
 
 def normalise(usage: Any) -> Usage:
@@ -48,7 +50,7 @@ def normalise(usage: Any) -> Usage:
         result = _anthropic(usage) if anthropic else _responses(usage)
     else:
         raise UnknownUsage("keys " + ", ".join(sorted(str(key)[:40] for key in usage)[:8]) if usage else "an empty object")
-    return _consistent(result)
+    return _charged(_consistent(result), usage)
 
 
 def _prompt_tokens(usage: dict) -> Usage:
@@ -66,7 +68,7 @@ def _prompt_tokens(usage: dict) -> Usage:
     )
     reasoning = _count(_part(usage, "completion_tokens_details"), "reasoning_tokens")
     output = _count(usage, "completion_tokens")
-    return Usage(_whole(usage, "prompt_tokens"), cached, written, output, reasoning, _charge(usage), shape)
+    return Usage(_whole(usage, "prompt_tokens"), cached, written, output, reasoning, None, shape)
 
 
 def _responses(usage: dict) -> Usage:
@@ -80,7 +82,7 @@ def _responses(usage: dict) -> Usage:
         reasoning=_first(
             _count(_part(usage, "output_tokens_details"), "reasoning_tokens"), _count(usage, "reasoning_output_tokens")
         ),
-        charge=_charge(usage),
+        charge=None,
         shape=_routed(usage, "openai-responses", "openrouter-responses"),
     )
 
@@ -98,7 +100,7 @@ def _anthropic(usage: dict) -> Usage:
         cache_write=written,
         output=_count(usage, "output_tokens"),
         reasoning=_count(_part(usage, "output_tokens_details"), "thinking_tokens"),
-        charge=_charge(usage),
+        charge=None,
         shape="anthropic-messages",
     )
 
@@ -114,7 +116,7 @@ def _gemini(usage: dict) -> Usage:
         cache_write=None,
         output=candidates if inside else candidates + thoughts,
         reasoning=thoughts,
-        charge=_charge(usage),
+        charge=None,
         shape="gemini",
     )
 
@@ -128,24 +130,24 @@ def _consistent(usage: Usage) -> Usage:
     return usage
 
 
-def _charge(usage: dict) -> Optional[str]:
-    """C4: `cost`, plus the upstream cost only where `is_byok` is true. A cost that is no number is no charge."""
-    cost = _money(usage.get("cost"))
-    if cost is None:
-        return None
-    if usage.get("is_byok") is True:
-        upstream = usage.get("cost_details")
-        cost += _money(upstream.get("upstream_inference_cost") if isinstance(upstream, dict) else None) or 0
-    return str(cost)
+def _charged(usage: Usage, said: dict) -> Usage:
+    """With its charge (C4): `cost`, plus the upstream cost only where `is_byok` is true.
+
+    An own key's answer may name the upstream cost alone. A cost that is no number is no charge, and one out of range is none
+    that anybody could believe.
+    """
+    parts = [said.get("cost")]
+    if said.get("is_byok") is True:
+        details = said.get("cost_details")
+        parts.append(details.get("upstream_inference_cost") if isinstance(details, dict) else None)
+    money = [_money(part) for part in parts if is_number(part)]
+    if not all(usd.is_finite() and 0 <= usd <= MAX_CHARGE for usd in money):
+        return usage._replace(doubt="a cost out of range")
+    return usage._replace(charge=str(sum(money[1:], money[0]))) if money else usage
 
 
-def _money(value: Any) -> Optional[Decimal]:
-    if not is_number(value):
-        return None
-    money = Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
-    if not money.is_finite() or not 0 <= money <= MAX_CHARGE:
-        raise UnknownUsage("a cost out of range")
-    return money
+def _money(value: Any) -> Decimal:
+    return Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
 
 
 def _count(usage: dict, key: str, null: Optional[int] = None) -> Optional[int]:

@@ -3,14 +3,17 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import msgspec
+
 from benchpipe.hosts.reading import JobReading, TrialReading
 from benchpipe.registry.records import BenchRun, Billing
 from benchpipe.times import as_said, iso, seconds_between
 from benchpipe.trials.attempts import Found, started
 from benchpipe.trials.records import Attempt, Record
 from benchpipe.trials.rewards import Reward, metrics_of, progress_of, reward_of
-from benchpipe.trials.spent import RequestsOf, spent_of
+from benchpipe.trials.spent import RequestsOf, costs_file_of, spent_of
 from benchpipe.trials.states import decide, facts_of, has_outcome
+from benchpipe.usage.records import CostsFile
 
 DIGEST = (
     "job", "state", "host", "trial", "reward", "progress", "exception", "started", "finished", "agent_wall_s", "scan",
@@ -39,10 +42,12 @@ class Tried:
     """False: unreadable, stalled or cancelled, passed over for a later one (B7)."""
     unreadable: bool
     usage_digest: str | None
+    costs_file: CostsFile | None = None
 
     def attempt(self, *, counts: bool = False) -> Attempt:
         """Its entry in the chain."""
-        return attempt_of(self.record, batch=self.batch, usage_digest=self.usage_digest, counts=counts)
+        own = attempt_of(self.record, batch=self.batch)
+        return msgspec.structs.replace(own, usage_digest=self.usage_digest, costs_file=self.costs_file, counts=counts)
 
 
 def tried(context: Context, batch: str, found: Found) -> list[Tried]:
@@ -101,6 +106,7 @@ def _tried(context: Context, batch: str, host: str, job: JobReading, trial: Tria
         outcome=has_outcome(trial, decision),
         unreadable=trial.result in ("empty", "damaged"),
         usage_digest=trial.usage.digest if trial.usage else None,
+        costs_file=costs_file_of(trial),
     )
 
 
@@ -109,8 +115,8 @@ def counting(chain: Sequence[Tried]) -> Tried:
     return next((attempt for attempt in chain if attempt.outcome), chain[-1])
 
 
-def attempt_of(record: Record, *, batch: str | None, usage_digest: str | None = None, counts: bool = False) -> Attempt:
-    """A record's entry in the chain."""
+def attempt_of(record: Record, *, batch: str | None) -> Attempt:
+    """A record's entry in the chain, as far as the record says it."""
     return Attempt(
         **{field: getattr(record, field) for field in DIGEST},
         batch=batch,
@@ -119,6 +125,4 @@ def attempt_of(record: Record, *, batch: str | None, usage_digest: str | None = 
         billed_usd=record.billed_usd,
         billed_source=record.billed_source,
         reason=record.reason,
-        counts=counts,
-        usage_digest=usage_digest,
     )

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from benchpipe.usage.records import Tokens
+from benchpipe.usage.records import CostsFile, Tokens
 
 ACTIVE = ("setup", "running", "grading")
 DONE = ("success", "failed", "error")
@@ -45,6 +45,7 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     usage_digest: str | None = None
     """Where its request rows are stored."""
     billed_source: str | None = None
+    costs_file: CostsFile | None = None
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -1,6 +1,7 @@
 """What a trial used and was charged, as far as its record says it (runs-system 5.5 and 8.1, B13). Prices are not looked at."""
 
 from collections.abc import Callable, Sequence
+from decimal import Decimal
 
 import msgspec
 
@@ -9,7 +10,7 @@ from benchpipe.hosts.reading import TrialReading, Usage
 from benchpipe.registry.records import Billing
 from benchpipe.times import iso
 from benchpipe.usage.estimates import bill
-from benchpipe.usage.records import Bill, Request, Source, Tokens
+from benchpipe.usage.records import Bill, CostsFile, Request, Source, Tokens
 from benchpipe.usage.requests import failed, tokens_of, without_usage
 
 RequestsOf = Callable[[Usage], Sequence[Request]]
@@ -49,9 +50,14 @@ def spent_of(trial: TrialReading, requests_of: RequestsOf, billing: Billing) -> 
         last_call=iso(max((row.started_at for row in rows if row.started_at is not None), default=None)),
         tokens=tokens,
         tokens_source=source,
-        bill=bill(rows, trial.costs_file_usd, billing),
+        bill=bill(rows, costs_file_of(trial), billing),
         problem=problem,
     )
+
+
+def costs_file_of(trial: TrialReading) -> CostsFile | None:
+    """What its costs file says; None where it has none."""
+    return CostsFile(Decimal(trial.costs_file_usd), trial.costs_file_n) if trial.costs_file_usd else None
 
 
 def _tokens(trial: TrialReading, rows: Sequence[Request]) -> tuple[Tokens | None, Source | None]:

@@ -12,7 +12,7 @@ from benchpipe.lab import Lab
 from benchpipe.times import parse_time
 from benchpipe.trials.build import DIGEST
 from benchpipe.trials.records import Attempt, Record, RunFile
-from benchpipe.usage.records import Tokens
+from benchpipe.usage.records import CostsFile, Tokens
 
 ALWAYS = (
     "host", "job", "trial", "started", "finished", "agent_wall_s", "calls", "calls_failed", "tokens", "tokens_source",
@@ -24,7 +24,9 @@ SOMETIMES = (
     "reason", "stale_reason", "last_activity_at", "reward_counts", "calls_without_usage", "attempts",
 )  # fmt: skip
 """Keys that are there only where they say something; the second line is B13."""
-ATTEMPT = (*DIGEST, "batch", "tokens", "tokens_source", "billed_usd", "billed_source", "reason", "counts", "usage_digest")
+ATTEMPT = (
+    *DIGEST, "batch", "tokens", "tokens_source", "billed_usd", "billed_source", "reason", "counts", "usage_digest", "costs_file",
+)  # fmt: skip
 SIGNATURE = ("state", "host", "trial", "reward", "progress", "exception", "scan", "stale", "followup", "rerun")
 """What a poller hears of at once; other differences may wait (6.2)."""
 
@@ -48,6 +50,8 @@ def _plain(key: str, value: Any) -> Any:
     if isinstance(value, Tokens):
         counts = msgspec.to_builtins(value)
         return {name: count for name, count in counts.items() if name != "cache_write" or count is not None}
+    if isinstance(value, CostsFile):
+        return msgspec.to_builtins(value)
     return dict(value) if isinstance(value, Mapping) else value
 
 

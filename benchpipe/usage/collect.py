@@ -15,20 +15,18 @@ from benchpipe.lab import Lab
 from benchpipe.registry.records import Registry
 from benchpipe.usage.costs import (
     AttemptCosts,
-    AttemptLike,
     BenchmarkCosts,
     RequestsOf,
     RunCosts,
     SlotCosts,
-    SlotLike,
     Terms,
-    ViewLike,
     attempt_costs,
     run_costs,
     slot_costs,
 )
 from benchpipe.usage.estimates import request_cost
 from benchpipe.usage.records import Request, Tokens
+from benchpipe.usage.shown import Attempt, Slot, View
 from benchpipe.usage.tables import Row, write_attempts, write_requests
 
 
@@ -46,7 +44,7 @@ class Collected(msgspec.Struct, frozen=True, kw_only=True):
 class Priced(msgspec.Struct, frozen=True):
     """One attempt with its rows and its money."""
 
-    attempt: AttemptLike
+    attempt: Attempt
     rows: Sequence[Request]
     costs: AttemptCosts
 
@@ -57,7 +55,7 @@ def terms_of(registry: Registry, run: str) -> Terms:
     return Terms(price=registry.price_of(run), billing=agent.billing if agent else "api")
 
 
-def collect_costs(lab: Lab, registry: Registry, benchmark: str, views: Iterable[ViewLike], requests_of: RequestsOf) -> Collected:
+def collect_costs(lab: Lab, registry: Registry, benchmark: str, views: Iterable[View], requests_of: RequestsOf) -> Collected:
     """Price all attempts of a benchmark's runs and write the three files. Rows that can't be read are a problem, not an end."""
     problems: list[str] = []
     tasks = registry.benchmarks[benchmark].tasks if benchmark in registry.benchmarks else {}
@@ -104,7 +102,7 @@ def load_costs(lab: Lab, benchmark: str) -> BenchmarkCosts | None:
         return None
 
 
-def _priced(slot: SlotLike, terms: Terms, requests_of: RequestsOf, problems: list[str]) -> list[Priced]:
+def _priced(slot: Slot, terms: Terms, requests_of: RequestsOf, problems: list[str]) -> list[Priced]:
     found = []
     for attempt in slot.record.attempts:
         rows: Sequence[Request] = ()

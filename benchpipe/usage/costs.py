@@ -6,81 +6,18 @@ prices come as arguments; the order of anything read changes nothing.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
-from typing import Protocol
 
 import msgspec
 
 from benchpipe import times
 from benchpipe.registry.records import Billing, Price
-from benchpipe.usage.estimates import COSTS_FILE, bill, estimate, estimate_harbor
+from benchpipe.usage.estimates import bill, estimate, estimate_harbor
 from benchpipe.usage.records import Bill, Estimate, Request, Tokens
 from benchpipe.usage.requests import failed, without_usage
+from benchpipe.usage.shown import Attempt, Slot, View
 
 RequestsOf = Callable[[str], Sequence[Request]]
 """Digest → stored rows. BenchpipeError when they can't be had."""
-
-
-class AttemptLike(Protocol):
-    """What costs read of an attempt (`trials.records.Attempt`)."""
-
-    @property
-    def job(self) -> str | None: ...
-    @property
-    def state(self) -> str | None: ...
-    @property
-    def host(self) -> str | None: ...
-    @property
-    def trial(self) -> str | None: ...
-    @property
-    def batch(self) -> str | None: ...
-    @property
-    def exception(self) -> str | None: ...
-    @property
-    def started(self) -> str | None: ...
-    @property
-    def finished(self) -> str | None: ...
-    @property
-    def agent_wall_s(self) -> int | None: ...
-    @property
-    def tokens(self) -> Tokens | None: ...
-    @property
-    def tokens_source(self) -> str | None: ...
-    @property
-    def billed_usd(self) -> float | None: ...
-    @property
-    def billed_source(self) -> str | None: ...
-    @property
-    def counts(self) -> bool: ...
-    @property
-    def usage_digest(self) -> str | None: ...
-
-
-class RecordLike(Protocol):
-    """What costs read of a record."""
-
-    @property
-    def attempts(self) -> Sequence[AttemptLike]: ...
-
-
-class SlotLike(Protocol):
-    """A task in a mode as it is shown (`trials.view.ViewRecord`)."""
-
-    @property
-    def task(self) -> str: ...
-    @property
-    def mode(self) -> str: ...
-    @property
-    def counts(self) -> bool: ...
-    @property
-    def record(self) -> RecordLike: ...
-
-
-class ViewLike(Protocol):
-    """A bench-run as it is shown (`trials.view.View`)."""
-
-    @property
-    def run(self) -> str: ...
-    def records(self, scope: str = "bench") -> Iterable[SlotLike]: ...
 
 
 class AttemptCosts(msgspec.Struct, frozen=True, kw_only=True):
@@ -141,10 +78,9 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
     billing: Billing = "api"
 
 
-def attempt_costs(attempt: AttemptLike, rows: Sequence[Request], terms: Terms) -> AttemptCosts:
+def attempt_costs(attempt: Attempt, rows: Sequence[Request], terms: Terms) -> AttemptCosts:
     """The money of one attempt from its requests; without any, Harbor's sums at the flat price of its start."""
     from_requests = bool(rows) and attempt.tokens_source != "harbor"
-    charged = attempt.billed_usd if attempt.billed_source == COSTS_FILE else None
     return AttemptCosts(
         trial=attempt.trial,
         batch=attempt.batch,
@@ -157,12 +93,12 @@ def attempt_costs(attempt: AttemptLike, rows: Sequence[Request], terms: Terms) -
         tokens_source=attempt.tokens_source,
         files=tuple(sorted({row.file for row in rows})),
         estimate=estimate(rows, terms.price) if from_requests else _from_sums(attempt, terms.price),
-        bill=bill(rows, charged, terms.billing),
+        bill=bill(rows, attempt.costs_file, terms.billing),
         usage_digest=attempt.usage_digest,
     )
 
 
-def _from_sums(attempt: AttemptLike, price: Price | None) -> Estimate:
+def _from_sums(attempt: Attempt, price: Price | None) -> Estimate:
     started = times.utc(attempt.started)
     return estimate_harbor(attempt.tokens, price, started.timestamp() if started else None)
 
@@ -209,10 +145,10 @@ class RunCosts(msgspec.Struct, frozen=True, kw_only=True):
     superseded_estimate_usd: Decimal | None = None
     superseded_billed_usd: Decimal | None = None
     left_out_usd: Decimal | None = None
-    """Charges that are no bill under the run's billing."""
+    """Charges that are no bill under the run's billing, superseded attempts' included."""
 
 
-def run_costs(view: ViewLike, costs: Mapping[str, Mapping[str, SlotCosts]]) -> RunCosts:
+def run_costs(view: View, costs: Mapping[str, Mapping[str, SlotCosts]]) -> RunCosts:
     """Sums over the benchmark's own tasks of one run: the money of what counts, and apart what superseded attempts cost."""
     slots = [(slot.counts, _found(costs, slot)) for slot in view.records("bench")]
     counting = [cost for counts, cost in slots if counts]
@@ -227,11 +163,11 @@ def run_costs(view: ViewLike, costs: Mapping[str, Mapping[str, SlotCosts]]) -> R
         billed_n=billed_n,
         superseded_estimate_usd=_sum(cost.superseded.estimate_usd for _, cost in slots)[0],
         superseded_billed_usd=_sum(cost.superseded.billed_usd for _, cost in slots)[0],
-        left_out_usd=_sum(cost.bill.left_out_usd for _, cost in slots)[0],
+        left_out_usd=_sum(attempt.bill.left_out_usd for _, cost in slots for attempt in cost.attempts)[0],
     )
 
 
-def _found(costs: Mapping[str, Mapping[str, SlotCosts]], slot: SlotLike) -> SlotCosts:
+def _found(costs: Mapping[str, Mapping[str, SlotCosts]], slot: Slot) -> SlotCosts:
     return costs.get(slot.task, {}).get(slot.mode, SlotCosts())
 
 

@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from benchpipe.registry.records import Billing, Price, Rates
 from benchpipe.usage.prices import as_of, flat_rates, rates_for
-from benchpipe.usage.records import Bill, Estimate, Request, Tokens
+from benchpipe.usage.records import Bill, CostsFile, Estimate, Request, Tokens
 from benchpipe.usage.requests import answered, counted
 
 PER = Decimal(1_000_000)
@@ -54,15 +54,15 @@ def estimate_harbor(tokens: Tokens | None, price: Price | None, started_at: floa
     return Estimate(usd=usd, price=price.key, as_of=as_of(price, started_at), flat=True)
 
 
-def bill(rows: Sequence[Request], costs_file_usd: Decimal | str | float | None, billing: Billing) -> Bill:
+def bill(rows: Sequence[Request], costs_file: CostsFile | None, billing: Billing) -> Bill:
     """What the provider charged (C4): the costs file's sum where there is one, else the charges in the responses.
 
     Under a billing in UNPAID a charge is no bill: it stands in `left_out_usd`.
     """
     n = answered(rows)
     charges = [row.charge_usd for row in rows if row.status == 200 and row.charge_usd is not None]
-    if costs_file_usd is not None:
-        usd, source, n_charged = Decimal(str(costs_file_usd)), COSTS_FILE, n
+    if costs_file is not None:
+        usd, source, n_charged = costs_file.usd, COSTS_FILE, min(costs_file.n, n)
     elif charges:
         usd, source, n_charged = sum(charges, Decimal(0)), GATEWAY, len(charges)
     else:

@@ -5,7 +5,7 @@ Reads stored costs and prices nothing anew, except each request of one trial, to
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 
@@ -15,32 +15,7 @@ from benchpipe.usage.costs import SlotCosts
 from benchpipe.usage.estimates import request_cost
 from benchpipe.usage.prices import band_of, rates_for, tier_of
 from benchpipe.usage.records import Request, Tokens
-
-
-class PlaceLike(Protocol):
-    """Where the shown trial lies."""
-
-    @property
-    def host(self) -> str | None: ...
-    @property
-    def job(self) -> str | None: ...
-    @property
-    def trial(self) -> str | None: ...
-
-
-class SlotLike(Protocol):
-    """A task in a mode as it is shown (`trials.view.ViewRecord`)."""
-
-    @property
-    def task(self) -> str: ...
-    @property
-    def mode(self) -> str: ...
-    @property
-    def state(self) -> str: ...
-    @property
-    def counts(self) -> bool: ...
-    @property
-    def record(self) -> PlaceLike: ...
+from benchpipe.usage.shown import Slot
 
 
 class TrialLine(msgspec.Struct, frozen=True, kw_only=True):
@@ -102,7 +77,7 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def explain(
-    slots: Iterable[SlotLike],
+    slots: Iterable[Slot],
     costs: Mapping[str, Mapping[str, SlotCosts]],
     why: Callable[[Any], str],
     requests: Sequence[RequestLine] = (),
@@ -141,7 +116,7 @@ def add_tokens(parts: Iterable[Tokens]) -> Tokens:
     return Tokens(**{name: sum(values) if values else None for name, values in said.items()})
 
 
-def _line(slot: SlotLike, cost: SlotCosts, why: str) -> TrialLine:
+def _line(slot: Slot, cost: SlotCosts, why: str) -> TrialLine:
     record = slot.record
     folder = f"{record.host}:{record.job}/{record.trial}" if record.trial else f"{record.host}:{record.job}"
     read = cost.files or (("result.json",) if cost.tokens_source == "harbor" else ())

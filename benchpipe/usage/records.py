@@ -51,6 +51,13 @@ class Tokens(msgspec.Struct, frozen=True, kw_only=True):
     reasoning: int | None = None
 
 
+class CostsFile(msgspec.Struct, frozen=True):
+    """What a trial's `openrouter_costs.json` says: the exact sum and the number of its charges, be they a bill or not."""
+
+    usd: Decimal
+    n: int
+
+
 class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     """List price × tokens. `usd` is None when the price is unknown or nothing was counted. Exact."""
 

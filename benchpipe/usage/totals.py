@@ -10,13 +10,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
-from typing import Protocol
 
 import msgspec
 
 from benchpipe import times
 from benchpipe.registry.records import Metric, Task
-from benchpipe.usage.records import Bill, Estimate, Tokens
+from benchpipe.usage.shown import Trial
 
 DONE = ("success", "failed", "error")
 ACTIVE = ("setup", "running", "grading")
@@ -34,48 +33,6 @@ CENSUS = (
     ("no data", ("nodata",)),
 )
 """Word → view states. Every view state stands in exactly one line, so the census adds up to what is expected."""
-
-
-class RecordLike(Protocol):
-    """What totals read of a record."""
-
-    @property
-    def progress(self) -> float | None: ...
-    @property
-    def metrics(self) -> Mapping[str, float] | None: ...
-    @property
-    def agent_wall_s(self) -> int | None: ...
-    @property
-    def started(self) -> str | None: ...
-    @property
-    def calls(self) -> int | None: ...
-    @property
-    def calls_without_usage(self) -> int | None: ...
-    @property
-    def tokens(self) -> Tokens | None: ...
-    @property
-    def rerun(self) -> bool | None: ...
-    @property
-    def followup(self) -> str | None: ...
-    @property
-    def stale(self) -> bool | None: ...
-
-
-class TrialLike(Protocol):
-    """One task in one mode: its view state, its record and its money."""
-
-    @property
-    def task(self) -> str: ...
-    @property
-    def mode(self) -> str: ...
-    @property
-    def state(self) -> str: ...
-    @property
-    def record(self) -> RecordLike: ...
-    @property
-    def estimate(self) -> Estimate: ...
-    @property
-    def bill(self) -> Bill: ...
 
 
 class Rate(msgspec.Struct, frozen=True):
@@ -133,7 +90,7 @@ class Totals(msgspec.Struct, frozen=True, kw_only=True):
         return tuple((word, n) for word, n in counts if n)
 
 
-def totals(trials: Iterable[TrialLike], now: datetime | None = None) -> Totals:
+def totals(trials: Iterable[Trial], now: datetime | None = None) -> Totals:
     """Totals of the trials and, inside, of each mode. `now` is for the running time of active trials; without it that is 0."""
     listed = list(trials)
     modes = dict.fromkeys(trial.mode for trial in listed)
@@ -141,7 +98,7 @@ def totals(trials: Iterable[TrialLike], now: datetime | None = None) -> Totals:
     return msgspec.structs.replace(_totals(listed, now), modes=of_modes)
 
 
-def _totals(trials: Sequence[TrialLike], now: datetime | None) -> Totals:
+def _totals(trials: Sequence[Trial], now: datetime | None) -> Totals:
     states = Counter(trial.state for trial in trials)
     kept = [trial for trial in trials if trial.state not in LEFT_OUT and trial.state != "nodata"]
     begun = [trial for trial in kept if trial.state not in NOT_BEGUN]
@@ -183,13 +140,13 @@ def _totals(trials: Sequence[TrialLike], now: datetime | None) -> Totals:
     )
 
 
-def credit(trial: TrialLike) -> float | None:
+def credit(trial: Trial) -> float | None:
     """Progress of a done trial that has one: a success counts 1 whatever the grader wrote."""
     value = trial.record.progress if trial.state in DONE else None
     return None if value is None else 1.0 if trial.state == "success" else value
 
 
-def _running_s(trial: TrialLike, now: datetime) -> float:
+def _running_s(trial: Trial, now: datetime) -> float:
     started = times.utc(trial.record.started)
     return max((now - started).total_seconds(), 0.0) if started else 0.0
 
@@ -214,7 +171,7 @@ class MetricTotal(msgspec.Struct, frozen=True, kw_only=True):
     n: int = 0
 
 
-def metric_total(trials: Iterable[TrialLike], metric: Metric) -> MetricTotal:
+def metric_total(trials: Iterable[Trial], metric: Metric) -> MetricTotal:
     """Mean or median of a metric, as it is declared (9.5); blank without a value."""
     values = [v for t in trials if t.state in DONE and (v := (t.record.metrics or {}).get(metric.key)) is not None]
     value = (statistics.median if metric.summary == "median" else statistics.fmean)(values) if values else None
@@ -242,10 +199,10 @@ class FamilyTotal(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def family_totals(
-    trials: Iterable[TrialLike], tasks: Mapping[str, Task], key: str, order: Sequence[str] = ()
+    trials: Iterable[Trial], tasks: Mapping[str, Task], key: str, order: Sequence[str] = ()
 ) -> tuple[FamilyTotal, ...]:
     """Families of the trials' tasks: those of excluded tasks last, else in `order` (the benchmark's scenes), then by name."""
-    groups: dict[str, list[TrialLike]] = {}
+    groups: dict[str, list[Trial]] = {}
     for trial in trials:
         if trial.task in tasks and trial.state not in LEFT_OUT:
             groups.setdefault(tasks[trial.task].family or "other", []).append(trial)
@@ -254,7 +211,7 @@ def family_totals(
     return tuple(sorted(found, key=lambda f: (f.excluded, place.get(f.family, len(place)), f.family)))
 
 
-def _family(name: str, trials: Sequence[TrialLike], tasks: Mapping[str, Task], key: str) -> FamilyTotal:
+def _family(name: str, trials: Sequence[Trial], tasks: Mapping[str, Task], key: str) -> FamilyTotal:
     members = [tasks[task] for task in dict.fromkeys(trial.task for trial in trials)]
     modes = {}
     for mode in dict.fromkeys(trial.mode for trial in trials):

@@ -1,5 +1,6 @@
 """Every usage shape comes out as the samples say; what fits none is refused by name, never read as zero."""
 
+import json
 from decimal import Decimal
 from pathlib import Path
 
@@ -89,7 +90,6 @@ def test_a_gemini_answer_as_one_array_counts_its_last_chunk() -> None:
         {"prompt_tokens": 10, "prompt_tokens_details": [1]},
         {"prompt_tokens": 10, "prompt_tokens_details": {"cached_tokens": 11}},
         {"prompt_tokens": 10, "completion_tokens": 3, "completion_tokens_details": {"reasoning_tokens": 4}},
-        {"prompt_tokens": 10, "completion_tokens": 3, "cost": -0.1},
         {"tokens_in": 10, "tokens_out": 3},
         {},
         [],
@@ -109,6 +109,30 @@ def test_an_unknown_shape_is_a_request_without_usage_and_is_named() -> None:
 
 def test_a_cost_that_is_no_number_is_no_charge_and_loses_no_token() -> None:
     assert normalise({"prompt_tokens": 1, "completion_tokens": 2, "cost": {"total_cost": 1}}).charge is None
+
+
+@pytest.mark.parametrize(
+    "money",
+    [
+        '"cost": -0.1',
+        '"cost": 1e99',
+        '"cost": NaN',
+        '"cost": 0.1, "is_byok": true, "cost_details": {"upstream_inference_cost": -2}',
+    ],
+)
+def test_a_charge_out_of_range_is_unknown_and_said_and_loses_no_token(money: str) -> None:
+    body = f'{{"usage": {{"prompt_tokens": 10, "completion_tokens": 3, {money}}}}}'
+    tally = counted(json.dumps({"t": 5, "method": "POST", "status": 200, "response": body}).encode())
+    assert tally.rows[0][4:10] == [10, None, None, 3, None, None]
+    assert list(tally.problems) == ["an answer with a cost out of range"]
+
+
+def test_with_an_own_key_the_upstream_cost_alone_is_a_charge() -> None:
+    details = {"upstream_inference_cost": Decimal("0.007")}
+    usage = {"prompt_tokens": 1, "completion_tokens": 2, "cost_details": details}
+    assert normalise({**usage, "is_byok": True}).charge == "0.007"
+    assert normalise({**usage, "is_byok": True, "cost": None}).charge == "0.007"
+    assert normalise({**usage, "is_byok": False}).charge is None
 
 
 def test_a_charge_keeps_every_digit() -> None:

@@ -155,6 +155,32 @@ def test_under_a_subscription_charges_are_left_out_and_told(charged: Lab) -> Non
     assert done.problems == (f"{RUN}: charges of ${summed.left_out_usd} are no bill under its billing",)
 
 
+def test_charges_of_a_costs_file_are_left_out_and_told_too_those_of_superseded_attempts_included(lab: Lab) -> None:
+    agents = sorted((lab.root / "jobs").glob("*/*lunaxh-100*/*/agent"))
+    for agent in agents:
+        (agent / "openrouter_costs.json").write_text('{"g1": {"total_cost": 0.1}, "g2": {"total_cost": 0.2}}')
+    done, views = collect(lab)
+    summed = next(run for run in done.runs if run.run == LITERAL)
+    costs = load_costs(lab, "tabletop").runs[LITERAL]
+    slots = [costs.get(slot.task, {}).get(slot.mode, SlotCosts()) for slot in views[LITERAL].records("bench")]
+    attempts = [attempt for slot in slots for attempt in slot.attempts]
+    charged = [attempt for attempt in attempts if attempt.bill.left_out_usd is not None]
+    assert any(not attempt.counts for attempt in charged)
+    assert {attempt.bill.left_out_usd for attempt in charged} == {Decimal("0.3")}
+    assert summed.left_out_usd == len(charged) * Decimal("0.3")
+    assert f"{LITERAL}: charges of ${summed.left_out_usd} are no bill under its billing" in done.problems
+
+
+def test_a_bill_from_a_costs_file_is_exact_and_says_how_many_requests_it_covers(charged: Lab) -> None:
+    agent = sorted((charged.root / "jobs").glob("*/*scripted*/*stack-blocks*/agent"))[0]
+    (agent / "openrouter_costs.json").write_text('{"g1": {"total_cost": 0.1234567890123456789}}')
+    collect(charged)
+    bills = [slot.bill for modes in load_costs(charged, "tabletop").runs[RUN].values() for slot in modes.values()]
+    (bill,) = (bill for bill in bills if bill.source == "openrouter_costs.json")
+    assert (bill.usd, bill.n_charged, bill.coverage) == (Decimal("0.1234567890123456789"), 1, "partial")
+    assert bill.n_requests > 1
+
+
 def test_collecting_again_changes_no_byte(charged: Lab) -> None:
     def written() -> dict[Path, bytes]:
         return {

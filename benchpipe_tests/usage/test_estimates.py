@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from benchpipe.registry.records import Band, Place, Price, Rates, Tier
 from benchpipe.usage.estimates import bill, cost, estimate, estimate_harbor, request_cost
 from benchpipe.usage.prices import rates_for
-from benchpipe.usage.records import Bill, Request, Tokens
+from benchpipe.usage.records import Bill, CostsFile, Request, Tokens
 from benchpipe.usage.requests import tokens_of
 
 HERE = Place("data/prices.yml", 1)
@@ -176,8 +176,10 @@ def test_charges_make_a_bill_with_its_coverage(billing: str) -> None:
 
 
 def test_a_costs_file_replaces_the_charges() -> None:
-    found = bill([request(charge_usd=D("5"))], "1.25", "openrouter")
-    assert (found.usd, found.source) == (D("1.25"), "openrouter_costs.json")
+    found = bill([request(charge_usd=D("5"))], CostsFile(D("1.25"), 1), "openrouter")
+    assert (found.usd, found.source, found.coverage) == (D("1.25"), "openrouter_costs.json", "complete")
+    partial = bill([request(), request(), request(status=500)], CostsFile(D("1.25"), 1), "openrouter")
+    assert (partial.usd, partial.coverage, partial.n_charged, partial.n_requests) == (D("1.25"), "partial", 1, 2)
 
 
 @pytest.mark.parametrize("billing", ["subscription", "none"])
