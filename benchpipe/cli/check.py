@@ -101,7 +101,7 @@ def _site(workspace: Workspace) -> Iterable[Finding]:
 
 @contextlib.contextmanager
 def _own_site(lab: Lab) -> Iterator[Path]:
-    """Where the check's site is built: below `.cache/`, which costs little the second time; in a read-only lab it is thrown away."""
+    """Where the check's site is built: below `.cache/`, cheap the second time; where that can't be written it is thrown away."""
     with contextlib.ExitStack() as held:
         try:
             held.enter_context(lock(lab.lock_file("check-site"), wait=True))

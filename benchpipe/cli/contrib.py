@@ -186,13 +186,14 @@ def decide(
 def _check(lab: Lab, file: Path, artifacts: bool, roots: tuple[Path, ...]) -> Any:
     from benchpipe.contributions.checking import check_submission
     from benchpipe.contributions.platform_git import PlatformLook
+    from benchpipe.contributions.resent import with_duplicates
     from benchpipe.contributions.trajectories.known import replayed_of
     from benchpipe.registry.load import load_registry
 
     if not file.exists():
         raise UsageError(f"{file}: no such file")
     benchmarks, today = load_registry(lab).benchmarks, datetime.now(UTC).date()
-    return check_submission(
+    checked = check_submission(
         file,
         lab,
         benchmarks,
@@ -201,6 +202,7 @@ def _check(lab: Lab, file: Path, artifacts: bool, roots: tuple[Path, ...]) -> An
         roots=roots,
         platform=PlatformLook(lab.root) if artifacts else None,
     )
+    return with_duplicates(checked, file, lab, benchmarks, today=today)
 
 
 def _today() -> str:

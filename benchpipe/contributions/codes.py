@@ -234,9 +234,9 @@ CODES = SUB | code_table(
             "",
             WARN,
             "the measurement {row} has the same harness, tasks and scores under another name.",
-            "Review by hand.",
+            "A maintainer looks at both; say in the pull request why it is sent again.",
         ),
-        Code("DUP-002", "", FAIL, "this is the measurement {row}, sent before.", "Withdraw one of the two."),
+        Code("DUP-002", "", FAIL, "this is the measurement {row}, sent before.", "It gets no rows; withdraw one of the two."),
         Code("INTAKE-001", "", REFUSE, "the issue holds no JSON block and links no .json file.", "Fill in the form's first box."),
         Code("INTAKE-002", "", REFUSE, "the issue holds {n} candidates for the submission.", "Keep one."),
     ]

@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from benchpipe.contributions.codes import CODES
+from benchpipe.contributions.findings import Finding
 from benchpipe.contributions.stacks import Candidate
 
 
@@ -13,6 +15,10 @@ class Twin:
     row_id: str
     first: str
     copy: bool
+
+    def finding(self, pointer: str = "", run: int | None = None) -> Finding:
+        """DUP-002 for a copy, else DUP-001."""
+        return CODES["DUP-002" if self.copy else "DUP-001"].finding(pointer, run=run, row=self.first)
 
 
 def twins(rows: Iterable[Candidate]) -> dict[tuple[str, int], Twin]:

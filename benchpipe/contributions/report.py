@@ -179,7 +179,7 @@ def as_markdown(report: Report) -> str:
 
 _VERDICTS: Mapping[str, str] = {
     "verified": "Every check passed. Rows of this file go into the table of verified results.",
-    "unverified": "Not every check passed. The rows can be published as unverified, with the reasons below, if you ask for it "
+    "unverified": "Not everything passed. The rows can be published as unverified, with the reasons below, if you ask for it "
     '(`"x_publish_unverified": true`); otherwise the submission stays open.',
     "refused": "This can't be published as it is. What to change stands below.",
 }

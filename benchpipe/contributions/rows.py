@@ -141,8 +141,8 @@ def results_of(dataset: Dataset, benchmark: Benchmark) -> Results:
     candidates = {
         row.key: row
         for checked in dataset.checked
-        if not _taken_off(dataset.decisions.on("/".join(key_of(checked.path))))
-        for row in _candidates(checked)
+        if not taken_off(dataset.decisions.on("/".join(key_of(checked.path))))
+        for row in candidates_of(checked)
     }
     doubled = twins(candidates.values())
     verified: list[Row] = []
@@ -187,12 +187,13 @@ def _sound(run: RunReport) -> bool:
     return all(state in ("passed", "not_applicable") for state in run.checks.values())
 
 
-def _taken_off(decided: Decided) -> bool:
+def taken_off(decided: Decided) -> bool:
     """Whether a submission is off the tables for good: it is no reference and no first of twins then."""
     return bool(decided.withdrawn or decided.declined)
 
 
-def _candidates(checked: Checked) -> list[Candidate]:
+def candidates_of(checked: Checked) -> list[Candidate]:
+    """The measurements of a submission as references and twins see them; none of a refused one."""
     if checked.doc is None or checked.report.verdict == "refused":
         return []
     return [_candidate(checked, n, checked.doc, measured) for n, measured in enumerate(checked.measured) if measured.pool]
@@ -248,8 +249,8 @@ def _twin_remarks(row: Key, doubled: Mapping[Key, Twin]) -> list[Reason]:
     twin = doubled.get(row)
     if twin is None:
         return []
-    code = CODES["DUP-002" if twin.copy else "DUP-001"]
-    return [Reason(code.id, code.finding(row=twin.first).message)]
+    finding = twin.finding()
+    return [Reason(finding.code, finding.message)]
 
 
 def _row(checked: Checked, n: int, candidates: Mapping[Key, Candidate], doubled: Mapping[Key, Twin], benchmark: Benchmark) -> Row:
