@@ -137,9 +137,7 @@ def _tree(reader: Reader, folder: Path, run: Run, n: int, found: list[Finding]) 
         if not folder.is_dir():
             raise Refused([(None, "", "is no folder")])
         reader.folders(folder)
-        files = identity.read_tree(
-            folder, identity.algorithm_of(run.harness_sha), lambda path: reader.read(path, identity.MAX_BYTES)
-        )
+        files = identity.read_tree(folder, identity.algorithm_of(run.harness_sha), reader.blocks)
     except identity.BadTree as bad:
         if bad.code == "ID-004":
             found.append(CODES["ID-004"].finding(run=n, path=f"{name}/{bad.path}"))

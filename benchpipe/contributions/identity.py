@@ -9,14 +9,17 @@ import hashlib
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 RULES = ("_harnessgrad/", "__pycache__/", "*.pyc", ".state/")
 """Ignore rules that staging adds to the top-level .gitignore (8.1, step 4)."""
 FILE, EXECUTABLE = "100644", "100755"
-MAX_FILES, MAX_BYTES = 20_000, 1 << 30
+MAX_FILES, MAX_BYTES, MAX_DEPTH = 20_000, 256 << 20, 64
+"""Limits of one harness tree; the last is of directories inside each other."""
+_KEPT, _BLOCK = 1 << 20, 1 << 20
+"""Bytes of the largest file whose text is kept, for what explains a mismatch, and of one read."""
 
 
 class BadTree(Exception):
@@ -75,11 +78,18 @@ def tree_id(files: Tree) -> str:
     return hashlib.new(_algorithm(files), b"tree %d\0" % len(body) + body).hexdigest()
 
 
-def read_tree(folder: Path, algorithm: str = "sha1", read: Callable[[Path], bytes] = Path.read_bytes) -> dict[str, Blob]:
+def file_blocks(path: Path) -> Iterator[bytes]:
+    """The bytes of a file, piece by piece; a link is not followed. OSError if it can't be read."""
+    with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
+        while block := file.read(_BLOCK):
+            yield block
+
+
+def read_tree(folder: Path, algorithm: str = "sha1", blocks: Callable[[Path], Iterable[bytes]] = file_blocks) -> dict[str, Blob]:
     """Every file below a directory as git would add it with no ignore rules. BadTree if it can't have an identity.
 
-    Symbolic links are not followed here: a contributed tree may not point outside itself (ID-006). `read` returns a
-    file's bytes.
+    Symbolic links are not followed here: a contributed tree may not point outside itself (ID-006). `blocks` gives
+    a file's bytes; of a large one only a piece at a time is in memory.
     """
     files: dict[str, Blob] = {}
     size = 0
@@ -90,9 +100,18 @@ def read_tree(folder: Path, algorithm: str = "sha1", read: Callable[[Path], byte
         size += info.st_size
         if len(files) >= MAX_FILES or size > MAX_BYTES:
             raise BadTree("ID-006", name, f"the tree is larger than {MAX_FILES:,} files or {MAX_BYTES >> 20} MiB")
-        data = read(path)
+        digest, kept, length = hashlib.new(algorithm, b"blob %d\0" % info.st_size), bytearray(), 0
+        for block in blocks(path):
+            digest.update(block)
+            length += len(block)
+            if info.st_size <= _KEPT:
+                kept += block
+            if length > info.st_size:
+                break
+        if length != info.st_size:
+            raise BadTree("ID-006", name, "changed while it was read")
         mode = EXECUTABLE if info.st_mode & stat.S_IXUSR else FILE
-        files[name] = Blob(mode, blob_id(data, algorithm), data if len(data) <= 1 << 20 else None)
+        files[name] = Blob(mode, digest.hexdigest(), bytes(kept) if length <= _KEPT else None)
     return files
 
 
@@ -108,6 +127,8 @@ def _walk(folder: Path, below: str) -> Iterator[tuple[Path, str]]:
         if entry.name.lower() == ".git":
             raise BadTree("ID-004", name, "nested repository")
         if entry.is_dir(follow_symlinks=False):
+            if name.count("/") >= MAX_DEPTH:
+                raise BadTree("ID-006", f"{name[:100]}…", f"is nested deeper than {MAX_DEPTH} directories")
             yield from _walk(Path(entry.path), name + "/")
         else:
             yield Path(entry.path), name

@@ -1,17 +1,20 @@
 """Everything that a check reads, through one object that remembers it: what was read, and what was looked for in vain.
 
-That memory is what makes an unchanged submission cost nothing (`cache.py`). Paths of contributors are resolved here and
+That memory is what makes an unchanged submission cost nothing (`store.py`). Paths of contributors are resolved here and
 nowhere else: no links, nothing outside the given folders, no large files.
 """
 
+import contextlib
 import hashlib
 import os
 import stat
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchpipe.contributions import strict_json
 from benchpipe.contributions.file_rules import path_fault
+from benchpipe.contributions.identity import file_blocks
 from benchpipe.contributions.strict_json import Refused
 from benchpipe.lab import Lab
 
@@ -44,6 +47,14 @@ class Reader:
         self.seen[self.lab.relative(path)] = (before, hashlib.sha256(data).hexdigest())
         return data
 
+    def blocks(self, path: Path) -> Iterator[bytes]:
+        """The bytes of a regular file, piece by piece."""
+        before, digest = stamp(path), hashlib.sha256()
+        for block in file_blocks(path):
+            digest.update(block)
+            yield block
+        self.seen[self.lab.relative(path)] = (before, digest.hexdigest())
+
     def read_if_there(self, path: Path, limit: int = strict_json.MAX_BYTES) -> bytes | None:
         """`read`, or None (remembered) where there is no such file."""
         if not self.exists(path):
@@ -58,9 +69,12 @@ class Reader:
 
     def folders(self, folder: Path) -> None:
         """Remember a folder and every folder below it, so that an added or removed file is noticed."""
-        for place, names, _ in os.walk(folder):
-            names.sort()
-            self.seen[self.lab.relative(Path(place))] = (stamp(Path(place)), "")
+        waiting = [folder]
+        while waiting:
+            place = waiting.pop()
+            self.seen[self.lab.relative(place)] = (stamp(place), "")
+            with contextlib.suppress(OSError), os.scandir(place) as found:
+                waiting += sorted((Path(entry.path) for entry in found if entry.is_dir(follow_symlinks=False)), reverse=True)
 
     def resolve(self, path: str, beside: Path) -> Path | None:
         """The file that a submission's path means (3.12): below contrib/, beside the JSON, below the lab; first that exists.

@@ -113,6 +113,18 @@ def test_a_file_in_the_place_of_a_harness_tree_is_a_finding(honest: Contribution
     assert "is no folder" in {f.code: f.message for f in honest.check().report.findings}["ID-006"]
 
 
+def test_folders_inside_each_other_without_end_are_a_finding(honest: Contribution) -> None:
+    folder = os.open(honest.tree(3), os.O_RDONLY)
+    for _ in range(1_500):
+        os.mkdir("a", dir_fd=folder)
+        inner = os.open("a", os.O_RDONLY, dir_fd=folder)
+        os.close(folder)
+        folder = inner
+    os.close(folder)
+    assert "is nested deeper than 64 directories" in {f.code: f.message for f in honest.check().report.findings}["ID-006"]
+    subprocess.run(["rm", "-rf", honest.tree(3) / "a"], check=True)  # too deep for pytest's own tidying
+
+
 @pytest.mark.parametrize("field", ["credit.name", "runs.0.run_id", "runs.0.per_task", "x_note", "dataset"])
 def test_half_a_character_is_refused_wherever_it_stands(field: str, honest: Contribution) -> None:
     *path, last = [int(part) if part.isdigit() else part for part in field.split(".")]

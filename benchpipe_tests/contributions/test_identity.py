@@ -4,6 +4,7 @@ import json
 import os
 import random
 import subprocess
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -171,6 +172,29 @@ def test_nested_repositories_and_links_have_no_identity(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("lib")
     with pytest.raises(identity.BadTree, match="link or a device"):
         identity.read_tree(tmp_path)
+
+
+def test_a_large_file_is_hashed_a_piece_at_a_time(tmp_path: Path) -> None:
+    with open(tmp_path / "weights.bin", "wb") as file:
+        file.truncate(200 << 20)
+    tracemalloc.start()
+    files = identity.read_tree(tmp_path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert (
+        files["weights.bin"].id
+        == subprocess.run(
+            ["git", "hash-object", tmp_path / "weights.bin"], check=True, capture_output=True, text=True
+        ).stdout.strip()
+    )
+    assert (files["weights.bin"].data, peak < 20 << 20) == (None, True)
+
+
+def test_a_file_that_grows_while_it_is_read_has_no_identity(tmp_path: Path) -> None:
+    (tmp_path / "log.txt").write_text("one\n")
+    for pieces in ([b"one\n", b"two\n"], [b"one"]):
+        with pytest.raises(identity.BadTree, match="changed while it was read"):
+            identity.read_tree(tmp_path, blocks=lambda path, pieces=pieces: pieces)
 
 
 def test_the_platform_identity_is_its_written_rule() -> None:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchpipe.contributions import identity
 from benchpipe.errors import UsageError
 
 ROOT = "Experiments"
@@ -19,9 +20,7 @@ README = "README.md"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+@-]*")
 _ROUND = re.compile(r"round-(0|[1-9]\d{0,5})")
 MIB = 1 << 20
-MAX_DEPTH = 64
-"""Directories inside each other below a harness."""
-MAX_TREE, MAX_PATCH, MAX_ARCHIVE, MAX_OTHER = 256 * MIB, 256 * MIB, 20 << 30, 32 * MIB
+MAX_TREE, MAX_PATCH, MAX_ARCHIVE, MAX_OTHER = identity.MAX_BYTES, 256 * MIB, 20 << 30, 32 * MIB
 """Bytes of one round's harness, one patch, one task archive, any other file."""
 
 
@@ -200,7 +199,7 @@ def tree_fault(folder: Path) -> str:
     try:
         return _too_large(tree_bytes(folder), MAX_TREE)
     except TooDeep:
-        return f"is nested deeper than {MAX_DEPTH} directories"
+        return f"is nested deeper than {identity.MAX_DEPTH} directories"
 
 
 def _unexpected(place: str, kind: str) -> str:
@@ -231,9 +230,9 @@ class TooDeep(Exception):
 def walk(folder: Path, depth: int = 0) -> Iterator[tuple[str, str, int, Path]]:
     """(path below it, kind, bytes, path) of everything below a directory but the directories, in path order per level.
 
-    TooDeep below MAX_DEPTH directories.
+    TooDeep below identity.MAX_DEPTH directories.
     """
-    if depth > MAX_DEPTH:
+    if depth > identity.MAX_DEPTH:
         raise TooDeep(str(folder))
     for name, kind, size in entries(folder):
         if kind == "folder":

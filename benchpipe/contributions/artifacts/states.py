@@ -55,10 +55,9 @@ def _state(record: MethodRecord, line: Line, found: list[Finding]) -> State:
         found.append(at(CODES["DS-014"].finding(sha=line.sha, round=line.round), file))
         return State(line, folder, None)
     try:
-        files = identity.read_tree(folder, identity.algorithm_of(line.sha), lambda path: read_limited(path, MAX_TREE))
-    except (identity.BadTree, Refused) as bad:
-        code = bad.code if isinstance(bad, identity.BadTree) else "ID-006"
-        found.append(at(CODES["DS-004"].finding(code=code, tree=tree, fault=f"has no identity: {bad}"), file))
+        files = identity.read_tree(folder, identity.algorithm_of(line.sha))
+    except identity.BadTree as bad:
+        found.append(at(CODES["DS-004"].finding(code=bad.code, tree=tree, fault=f"has no identity: {bad}"), file))
         return State(line, folder, None)
     match = identity.identify(files, line.sha)
     if not match.exact:
