@@ -51,18 +51,30 @@ def check(ctx: click.Context, file: Path, artifacts: bool, roots: tuple[Path, ..
 
 
 @command.command("report")
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("files", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--artifacts", is_flag=True, help="As for check.")
+@click.option("--besides", type=click.File("rb"), help="Names of other changed files, each ended by a null: listed first.")
 @click.pass_context
-def report_(ctx: click.Context, files: tuple[Path, ...], artifacts: bool) -> int:
-    """The reports of submissions as Markdown, for a comment. Exit 0: the verdicts stand in the text.
+def report_(ctx: click.Context, files: tuple[Path, ...], artifacts: bool, besides: Any) -> int:
+    """The reports of submissions and dataset directories as Markdown, for a comment. Exit 0: the verdicts stand in the text.
 
-    Example: benchpipe contrib report contrib/results/deskwork/skill-search/rules.json
+    Example: benchpipe contrib report contrib/results/deskwork/skill-search/rules.json contrib/Experiments/deskwork
     """
-    from benchpipe.contributions import report
+    from benchpipe.contributions import comment
+    from benchpipe.contributions.artifacts.checking import check_directory
+    from benchpipe.registry.load import load_registry
 
+    if not files and besides is None:
+        raise UsageError("nothing to report on: name submissions or dataset directories")
     lab = lab_of(ctx)
-    click.echo("\n".join(report.as_markdown(_check(lab, file, artifacts, ()).report) for file in files), nl=False)
+    others = [name.decode("utf-8", "replace") for name in besides.read().split(b"\0") if name] if besides else []
+    parts = [comment.besides(others)] if others else []
+    for file in files:
+        if file.is_dir():
+            parts.append(comment.directory_comment(check_directory(file, lab, load_registry(lab).benchmarks)))
+        else:
+            parts.append(comment.submission_comment(_check(lab, file, artifacts, ()).report))
+    click.echo("\n".join(parts), nl=False)
     return 0
 
 

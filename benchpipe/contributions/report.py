@@ -1,4 +1,4 @@
-"""A submission's report: checks, verdict, findings; as JSON for machines and as Markdown for a comment (F3, F4, commands.md).
+"""A submission's report: checks, verdict, findings; as JSON for machines and as text for a terminal (F3, F4, commands.md).
 
 Pure. Every text of a report went through `contacts.told` when it was made, so whatever prints it can't leak one.
 """
@@ -15,14 +15,13 @@ from benchpipe.contributions.findings import FAIL, NOT_RUN, REFUSE, Finding
 State = Literal["passed", "failed", "not_run", "not_applicable"]
 Verdict = Literal["verified", "unverified", "refused"]
 _WORST: tuple[State, ...] = ("failed", "not_run", "passed", "not_applicable")
-MAX_COMMENT = 60_000
-"""Characters of a comment (contributions 19)."""
-_MARKS: Mapping[str, str] = {
+MARKS: Mapping[str, str] = {
     "passed": "✓ passed",
     "failed": "✗ failed",
     "not_run": "○ not run",
     "not_applicable": "– not applicable",
 }
+"""State → how people see it."""
 WORDS: Mapping[str, str] = {
     "schema": "Schema",
     "task_set": "Task set",
@@ -136,7 +135,7 @@ def as_json(report: Report) -> dict[str, Any]:
 
 def as_text(report: Report) -> str:
     """The report for a terminal: a line per check, a line per finding, the verdict last."""
-    lines = [f"{WORDS[check]:<13} {_MARKS[state]}" for check, state in report.checks.items()]
+    lines = [f"{WORDS[check]:<13} {MARKS[state]}" for check, state in report.checks.items()]
     for entry in once(report.findings):
         where = f"{entry.file}:{entry.line}" if entry.line else entry.file
         lines.append(f"{entry.severity.upper()} {entry.code} {where} {entry.pointer}  {entry.message} {entry.hint}".rstrip())
@@ -148,62 +147,3 @@ def as_text(report: Report) -> str:
 def once(findings: Iterable[Said]) -> list[Said]:
     """Findings without those that say the same of another run of the file."""
     return list({(entry.code, entry.file, entry.pointer, entry.message): entry for entry in findings}.values())
-
-
-def as_markdown(report: Report) -> str:
-    """The report as a comment: verdict, table of checks, findings with their way out; cut at MAX_COMMENT characters."""
-    columns = [f"{_cell(run.run_id)} round {run.round}" for run in report.runs] or ["file"]
-    lines = [
-        "<!-- benchpipe: contribution report -->",
-        f"### `{_code(report.file)}`: **{report.verdict}**",
-        "",
-        _VERDICTS[report.verdict],
-        "",
-        "| check | " + " | ".join(columns) + " |",
-        "| --- |" + " --- |" * len(columns),
-    ]
-    for check in CHECKS:
-        states = [run.checks[check] for run in report.runs] or [report.checks[check]]
-        lines.append(f"| {WORDS[check]} | " + " | ".join(_MARKS[state] for state in states) + " |")
-    for severity, title in (("error", "To mend"), ("warning", "To know")):
-        chosen = [entry for entry in once(report.findings) if entry.severity == severity]
-        if chosen:
-            lines += ["", f"**{title}**", ""]
-            lines += [_item(entry) for entry in chosen]
-    text = "\n".join(lines) + "\n"
-    if len(text) <= MAX_COMMENT:
-        return text
-    note = "\n\n… cut; the whole report is an artifact of the check.\n"
-    return text[: MAX_COMMENT - len(note)].rsplit("\n", 1)[0] + note
-
-
-_VERDICTS: Mapping[str, str] = {
-    "verified": "Every check passed. Rows of this file go into the table of verified results.",
-    "unverified": "Not everything passed. The rows can be published as unverified, with the reasons below, if you ask for it "
-    '(`"x_publish_unverified": true`); otherwise the submission stays open.',
-    "refused": "This can't be published as it is. What to change stands below.",
-}
-
-
-def _item(entry: Said) -> str:
-    where = (
-        f"`{_code(entry.file)}`"
-        + (f" line {entry.line}" if entry.line else "")
-        + (f" `{_code(entry.pointer)}`" if entry.pointer else "")
-    )
-    return f"- **{entry.code}** {where}: {_plain(entry.message)} {_plain(entry.hint)}".rstrip()
-
-
-def _code(text: str) -> str:
-    """Text inside a code span: no back quote, no line end."""
-    return " ".join(text.replace("`", "'").split())
-
-
-def _cell(text: str) -> str:
-    return _plain(text).replace("|", "\\|")
-
-
-def _plain(text: str) -> str:
-    """Text of strangers in Markdown: no markup, no mention of a person, no link."""
-    escaped = "".join(f"\\{char}" if char in "\\`*_{}[]<>#!|~" else char for char in " ".join(text.split()))
-    return escaped.replace("@", "@\u200b").replace("://", ":\u200b//")

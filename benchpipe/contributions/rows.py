@@ -22,7 +22,6 @@ from benchpipe.contributions.stacks import (
     gained_and_lost,
     interval,
     reference_of,
-    stack_of,
 )
 from benchpipe.contributions.store import Dataset
 from benchpipe.registry.records import Benchmark
@@ -50,6 +49,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     base_harness: str
     model: str
     decoding: str
+    stack_key: str
     trials: int
     sampling: str
     method: str
@@ -96,7 +96,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def stack(self) -> Stack:
         """The group it stands in."""
-        return stack_of(self.dataset, self.pool, self.base_harness, self.model, self.decoding)
+        return Stack(self.dataset, self.pool, self.base_harness, self.model, self.decoding, self.stack_key)
 
     @property
     def is_h0(self) -> bool:
@@ -204,7 +204,14 @@ def _candidate(checked: Checked, n: int, doc: Mapping[str, Any], measured: Measu
     return Candidate(
         row_id=row_id(checked, n),
         path=checked.path,
-        stack=stack_of(doc["dataset"], measured.pool or "", agent["base_harness"], agent["model"], agent["decoding"]),
+        stack=Stack(
+            doc["dataset"],
+            measured.pool or "",
+            agent["base_harness"],
+            agent["model"],
+            agent["decoding"],
+            measured.stack_key,
+        ),
         conditions=conditions_of(config["trials"], config["sampling"]),
         round=run["round"],
         harness_sha=run["harness_sha"],
@@ -276,6 +283,7 @@ def _row(checked: Checked, n: int, candidates: Mapping[Key, Candidate], doubled:
         base_harness=agent["base_harness"],
         model=agent["model"],
         decoding=agent["decoding"],
+        stack_key=measured.stack_key,
         trials=config["trials"],
         sampling=config["sampling"],
         method=doc["method"]["name"],

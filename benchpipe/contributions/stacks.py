@@ -1,5 +1,6 @@
 """What may be compared with what, and which H0 a row is held against (contributions 13). Pure."""
 
+import json
 import math
 import statistics
 import unicodedata
@@ -9,6 +10,7 @@ from fractions import Fraction
 from statistics import NormalDist
 
 from benchpipe.contributions.gate.config import normal
+from benchpipe.files import sha256
 from benchpipe.usage.totals import wilson
 
 Z95 = NormalDist().inv_cdf(0.975)
@@ -16,13 +18,17 @@ Z95 = NormalDist().inv_cdf(0.975)
 
 @dataclass(frozen=True, order=True)
 class Stack:
-    """Rows of one stack stand in one group: same task set, same task agent."""
+    """Rows of one stack stand in one group: same task set, same task agent. The names are as they are shown.
+
+    `key` is made of the names as they were written, so that two that are shown alike, for what was taken out, stay two.
+    """
 
     dataset: str
     pool: str
     base_harness: str
     model: str
     decoding: str
+    key: str
 
     def __str__(self) -> str:
         return " · ".join((self.base_harness, self.model, self.decoding, self.pool))
@@ -86,10 +92,10 @@ class Reference:
     values: Mapping[str, object] | None = None
 
 
-def stack_of(dataset: str, pool: str, base_harness: str, model: str, decoding: str) -> Stack:
-    """A stack key: NFC and trimmed; the model's name without regard to case."""
-    texts = [unicodedata.normalize("NFC", text).strip() for text in (dataset, pool, base_harness, model, decoding)]
-    return Stack(texts[0], texts[1], texts[2], texts[3].casefold(), texts[4])
+def stack_key(dataset: str, pool: str, base_harness: str, model: str, decoding: str) -> str:
+    """What rows of one stack have in common: a digest of its names, NFC and trimmed, the model's without regard to case."""
+    names = [unicodedata.normalize("NFC", name).strip() for name in (dataset, pool, base_harness, model.casefold(), decoding)]
+    return sha256(json.dumps(names).encode())[:16]
 
 
 def conditions_of(trials: int, sampling: str) -> Conditions:

@@ -9,8 +9,9 @@ from typing import Any
 import msgspec
 import pytest
 
+from benchpipe.contributions.comment import submission_comment
 from benchpipe.contributions.contacts import MARK, without_contacts
-from benchpipe.contributions.report import as_json, as_markdown, as_text
+from benchpipe.contributions.report import as_json, as_text
 from benchpipe.contributions.rows import results_of
 from benchpipe.contributions.store import check_dataset
 from benchpipe.contributions.tables import data_files
@@ -46,7 +47,7 @@ def everything(contribution: Contribution) -> dict[str, bytes]:
     report = contribution.check().report
     out = {
         "json": json.dumps(as_json(report), ensure_ascii=False).encode(),
-        "markdown": as_markdown(report).encode(),
+        "markdown": submission_comment(report).encode(),
         "text": as_text(report).encode(),
     }
     registry = load_registry(lab)

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -82,46 +83,85 @@ def test_the_workflow_that_may_comment_checks_nothing_out() -> None:
     assert not re.search(r"\$\{\{", "".join(str(step.get("run", "")) for step in steps(flow)))
 
 
-def test_taking_the_data_of_a_pull_request_takes_data_only(tmp_path: Path) -> None:
-    """The shell of the workflow, run on a repository whose pull request also changes code."""
-    (take,) = [str(step["run"]) for step in steps(workflow("contribution-check.yml")) if "Take the data" in str(step.get("name"))]
-    origin, clone = tmp_path / "origin", tmp_path / "clone"
+class PullRequest:
+    """A repository, a pull request on it, and a clone in which the shell of the workflow takes the request's data."""
 
-    def git(where: Path, *arguments: str) -> str:
+    def __init__(self, root: Path, base: dict[str, str], head: Mapping[str, str | None]) -> None:
+        self.origin, self.clone = root / "origin", root / "clone"
+        self.origin.mkdir()
+        self.git(self.origin, "init", "-q", "-b", "main")
+        self.commit(base)
+        self.base = self.git(self.origin, "rev-parse", "HEAD")
+        self.git(root, "clone", "-q", str(self.origin), str(self.clone))
+        self.git(self.origin, "checkout", "-q", "-b", "pr")
+        self.commit(head)
+        self.git(self.origin, "update-ref", "refs/pull/7/head", "HEAD")
+
+    def git(self, where: Path, *arguments: str) -> str:
         command = ["git", "-C", str(where), "-c", "user.name=a", "-c", "user.email=a@example.org", *arguments]
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
-    (origin / "contrib" / "results").mkdir(parents=True)
-    git(origin, "init", "-q", "-b", "main")
-    (origin / "contrib" / "validate.py").write_text("base\n")
-    git(origin, "add", "-A")
-    git(origin, "commit", "-q", "-m", "base")
-    base = git(origin, "rev-parse", "HEAD")
-    git(tmp_path, "clone", "-q", str(origin), str(clone))
+    def commit(self, files: Mapping[str, str | None]) -> None:
+        for name, text in files.items():
+            path = self.origin / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if text is None:
+                path.unlink()
+            else:
+                path.write_text(text)
+        self.git(self.origin, "add", "-A")
+        self.git(self.origin, "commit", "-q", "-m", "x")
+
+    def taken(self) -> dict[str, set[str]]:
+        """The lists that the workflow's step leaves for the next ones."""
+        flow = steps(workflow("contribution-check.yml"))
+        (take,) = [str(step["run"]) for step in flow if "Take the data" in str(step.get("name"))]
+        environment = {**os.environ, "BASE": self.base, "NUMBER": "7"}
+        subprocess.run(["bash", "-euo", "pipefail", "-c", take], cwd=self.clone, check=True, env=environment, capture_output=True)
+        names = ("submissions", "datasets", "besides")
+        return {name: set((self.clone / name).read_text().split("\0")) - {""} for name in names}
+
+
+def test_taking_the_data_of_a_pull_request_takes_data_only(tmp_path: Path) -> None:
     name = "contrib/results/d/m/v 1;touch x.json"
-    for path, text in (
-        ("contrib/validate.py", "evil\n"),
-        (name, "{}\n"),
-        ("contrib/results/d/m/v/p.json", "{}\n"),
-        ("Makefile", "evil:\n"),
-    ):
-        (origin / path).parent.mkdir(parents=True, exist_ok=True)
-        (origin / path).write_text(text)
-    git(origin, "checkout", "-q", "-b", "pr")
-    git(origin, "add", "-A")
-    git(origin, "commit", "-q", "-m", "pull request")
-    git(origin, "update-ref", "refs/pull/7/head", "HEAD")
-    subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", take],
-        cwd=clone,
-        check=True,
-        env={**os.environ, "BASE": base, "NUMBER": "7"},
-        capture_output=True,
-    )
-    assert (clone / "contrib" / "validate.py").read_text() == "base\n"
-    assert not (clone / "Makefile").exists()
-    assert (clone / "submissions").read_bytes() == name.encode() + b"\0"
-    assert (clone / "contrib/results/d/m/v/p.json").exists()
+    change = {
+        "contrib/validate.py": "evil\n",
+        "state/contrib/d.yml": "submissions: {m/v: {unverified: true}}\n",
+        name: "{}\n",
+        "contrib/results/d/m/v/p.json": "{}\n",
+        "contrib/Experiments/d/a/f/m/curve.jsonl": "{}\n",
+        "contrib/Experiments/README.md": "hello\n",
+        "Makefile": "evil:\n",
+    }
+    request = PullRequest(tmp_path, {"contrib/validate.py": "base\n"}, change)
+    assert request.taken() == {
+        "submissions": {name},
+        "datasets": {"contrib/Experiments/d"},
+        "besides": {"contrib/validate.py", "state/contrib/d.yml", "Makefile"},
+    }
+    assert (request.clone / "contrib" / "validate.py").read_text() == "base\n"
+    assert not (request.clone / "Makefile").exists()
+    assert not (request.clone / "state").exists()
+    assert (request.clone / "contrib/results/d/m/v/p.json").exists()
+
+
+def test_a_submission_is_reported_on_when_only_what_stands_behind_it_changes(tmp_path: Path) -> None:
+    """Another's per-task file edited, another's submission removed: nothing that could be merged unseen."""
+    folder = "contrib/results/d/m"
+    names = ("a.json", "a/p.json", "b.json", "b/p.json", "c.json", "c/*.json", "c/p.json")
+    change = {f"{folder}/a/p.json": "{1}\n", f"{folder}/b.json": None, f"{folder}/c/*.json": None}
+    request = PullRequest(tmp_path, {f"{folder}/{name}": "{}\n" for name in names}, change)
+    assert request.taken() == {
+        "submissions": {f"{folder}/a.json", f"{folder}/c.json"},
+        "datasets": set(),
+        "besides": {f"{folder}/b.json", f"{folder}/c/*.json"},
+    }
+    assert {path.name for path in (request.clone / folder / "c").iterdir()} == {"p.json"}
+
+
+def test_a_pull_request_of_decisions_only_is_listed(tmp_path: Path) -> None:
+    request = PullRequest(tmp_path, {"a": "a"}, {"state/contrib/d.yml": "methods: {}\n"})
+    assert request.taken() == {"submissions": set(), "datasets": set(), "besides": {"state/contrib/d.yml"}}
 
 
 def test_the_issue_form_is_what_intake_reads() -> None:

@@ -11,7 +11,8 @@ import pytest
 
 from benchpipe.contributions import decisions, intake
 from benchpipe.contributions.codes import CHECKS
-from benchpipe.contributions.report import MAX_COMMENT, Report, Said, as_markdown
+from benchpipe.contributions.comment import MAX_BESIDES, MAX_COMMENT, besides, submission_comment
+from benchpipe.contributions.report import Report, Said
 from benchpipe.errors import BenchpipeError, UsageError
 from benchpipe_tests.contributions.conftest import Contribution
 
@@ -140,11 +141,27 @@ def test_the_report_is_a_comment(honest: Contribution) -> None:
     assert "**verified**" in done.stdout
 
 
+def test_dataset_directories_and_what_else_a_pull_request_changes_stand_in_the_comment(
+    honest: Contribution, tmp_path: Path
+) -> None:
+    others = tmp_path / "besides"
+    others.write_bytes(b"state/contrib/deskwork.yml\0a `b` @c\nd\0")
+    done = command(honest, "report", "--besides", str(others), str(honest.lab.contrib / "Experiments"))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[2:4] == ["- `state/contrib/deskwork.yml`", "- `a 'b' @c d`"]
+    assert "**refused**" in done.stdout
+    assert "| all methods |" in done.stdout
+    assert "- **DS-" in done.stdout
+    assert len(besides([f"f{n}" for n in range(1_000)]).splitlines()) == MAX_BESIDES + 3
+    nothing = command(honest, "report")
+    assert (nothing.returncode, "nothing to report on" in nothing.stderr) == (2, True)
+
+
 def test_a_comment_holds_no_markup_of_strangers_and_stays_short() -> None:
     nasty = "<img src=x> [x](https://evil.example) @everyone | `code`"
     said = [Said(code="SUB-004", severity="error", message=nasty * 20, file="f`", pointer=f"/{n}", hint="") for n in range(500)]
     report = Report(file="f`", verdict="refused", checks=dict.fromkeys(CHECKS, "failed"), findings=tuple(said))
-    text = as_markdown(report)
+    text = submission_comment(report)
     assert len(text) <= MAX_COMMENT
     assert "cut; the whole report is an artifact" in text
     assert not re.search(r"(?<!\\)<img", text)

@@ -18,7 +18,7 @@ from benchpipe.contributions.artifacts.records import MethodRecord, at, gather, 
 from benchpipe.contributions.contacts import told
 from benchpipe.contributions.findings import FAIL, NOT_RUN, Finding
 from benchpipe.contributions.pools import TaskSet, task_sets
-from benchpipe.contributions.report import State, Verdict, worst
+from benchpipe.contributions.report import MARKS, State, Verdict, worst
 from benchpipe.contributions.strict_json import Refused
 from benchpipe.lab import Lab
 from benchpipe.registry.records import Benchmark
@@ -195,9 +195,6 @@ def _verdict(checks: Mapping[str, State]) -> Verdict:
     return "refused" if "failed" in states_ else "unverified" if "not_run" in states_ else "verified"
 
 
-_MARKS: Mapping[str, str] = {"passed": "✓ passed", "failed": "✗ failed", "not_run": "○ not run"}
-
-
 def as_json(report: DirectoryReport) -> dict[str, Any]:
     """The report as `benchpipe contrib dataset --json` prints it."""
     value: dict[str, Any] = msgspec.to_builtins(report)
@@ -206,7 +203,7 @@ def as_json(report: DirectoryReport) -> dict[str, Any]:
 
 def as_text(report: DirectoryReport) -> str:
     """The report for a terminal: a line per check, a line per finding, the verdict last."""
-    lines = [f"{check:<9} {_MARKS[state]}" for check, state in report.checks.items()]
+    lines = [f"{check:<9} {MARKS[state]}" for check, state in report.checks.items()]
     for one in report.findings:
         where = f"{one.file}:{one.line}" if one.line else one.file
         lines.append(f"{one.severity.upper()} {one.code} {where}  {one.message} {one.hint}".rstrip())
