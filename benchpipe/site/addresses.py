@@ -32,6 +32,11 @@ def benchmark_page(benchmark: str) -> str:
     return f"benchmarks/{benchmark}/"
 
 
+def results_page(benchmark: str) -> str:
+    """A benchmark's contributed results."""
+    return f"{RESULTS}{benchmark}/"
+
+
 def task_page(benchmark: str, task: str) -> str:
     return f"benchmarks/{benchmark}/tasks/{task}/"
 

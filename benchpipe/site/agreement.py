@@ -16,7 +16,7 @@ from benchpipe.contributions.store import Dataset
 from benchpipe.contributions.tables import data_files
 from benchpipe.lab import Lab
 from benchpipe.registry.records import Registry
-from benchpipe.site.addresses import RESULTS
+from benchpipe.site.addresses import results_page
 from benchpipe.site.results import load_results
 from benchpipe.site.results_lines import row_line, submission_address
 
@@ -44,7 +44,7 @@ def _files(site: Path, results: Results) -> Iterator[tuple[str, str]]:
 
 def _pages(site: Path, dataset: Dataset, results: Results) -> Iterator[tuple[str, str]]:
     everything = (*results.verified, *results.unverified)
-    tables: dict[str, tuple[Iterable[Row], ...]] = {f"{RESULTS}{results.dataset}/": (results.verified, results.unverified)}
+    tables: dict[str, tuple[Iterable[Row], ...]] = {results_page(results.dataset): (results.verified, results.unverified)}
     for checked in dataset.checked:
         own = [row for row in everything if row.submission_path == checked.path]
         tables[submission_address(results.dataset, *key_of(checked.path))] = (own,)

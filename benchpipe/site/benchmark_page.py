@@ -7,7 +7,7 @@ from typing import ClassVar
 from benchpipe.registry.benchmarks import DIFFICULTIES, STATUSES
 from benchpipe.registry.records import Task
 from benchpipe.site import order
-from benchpipe.site.addresses import BENCHMARKS, benchmark_page, compare_page, run_page, runs_page, table, task_page
+from benchpipe.site.addresses import BENCHMARKS, benchmark_page, compare_page, results_page, run_page, runs_page, table, task_page
 from benchpipe.site.data import BenchmarkData
 from benchpipe.site.facts import Fact, benchmark_facts, facts
 from benchpipe.site.picker import Option, Picker, picker
@@ -24,6 +24,8 @@ class BenchmarkRow:
     name: str
     href: str
     runs_href: str
+    results_href: str
+    """Contributed results, "" where none are taken."""
     tasks: str
     tasks_n: int
     runs_n: int
@@ -102,7 +104,7 @@ def plural(n: int, word: str) -> str:
 
 
 def task_counts(tasks: Mapping[str, Task]) -> str:
-    """`13 tasks (3 excluded)`."""
+    """`10 tasks (+ 3 excluded)`."""
     excluded = sum(bool(task.excluded) for task in tasks.values())
     return plural(len(tasks) - excluded, "task") + (f" (+ {excluded} excluded)" if excluded else "")
 
@@ -114,7 +116,8 @@ def benchmarks_page(benchmarks: Sequence[BenchmarkData]) -> BenchmarksPage:
             name=data.benchmark.name,
             href=benchmark_page(data.id),
             runs_href=runs_page(data.id),
-            tasks=task_counts(data.tasks).removesuffix(" tasks").removesuffix(" task"),
+            results_href=results_page(data.id) if data.benchmark.pools else "",
+            tasks=task_counts(data.tasks).replace(" tasks", "").replace(" task", ""),
             tasks_n=len(data.tasks),
             runs_n=len(data.runs),
             simulator=data.benchmark.simulator or "",
@@ -139,7 +142,7 @@ def task_list_page(data: BenchmarkData) -> BenchmarkPage:
         heading=data.benchmark.name,
         lede=f"{task_counts(data.tasks)} · {plural(len(data.runs), 'run')}",
         description=cut(str(data.benchmark.raw.get("description") or ""), 2_000),
-        links=(Link("Runs of this benchmark", runs_page(data.id)), Link("Compare two runs", compare_page(data.id))),
+        links=tuple(_links(data)),
         picker=picker(options, default=default.id if default else "", current=default.id if default else "", label="Run"),
         run_label=default.agent.short if default else "",
         facets=tuple(_facets(data, lines)),
@@ -147,6 +150,14 @@ def task_list_page(data: BenchmarkData) -> BenchmarkPage:
         downloads=table(data.id, "tasks"),
         facts=facts(benchmark_facts(data.benchmark)),
     )
+
+
+def _links(data: BenchmarkData) -> Iterator[Link]:
+    yield Link("Runs of this benchmark", runs_page(data.id))
+    if len(data.runs) > 1:
+        yield Link("Compare two runs", compare_page(data.id))
+    if data.benchmark.pools:
+        yield Link("Contributed results", results_page(data.id))
 
 
 def _line(data: BenchmarkData, task: Task) -> TaskLine:

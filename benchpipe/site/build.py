@@ -8,6 +8,7 @@ from pathlib import Path
 
 from benchpipe.files import lock
 from benchpipe.lab import PACKAGE_ROOT, Lab
+from benchpipe.registry.committed import committed
 from benchpipe.registry.records import Registry
 from benchpipe.site import addresses
 from benchpipe.site.benchmark_page import benchmarks_page, task_list_page
@@ -50,6 +51,7 @@ def build_site(
     inputs give the same bytes. Builds of the lab's own site wait for each other. UsageError if `out` can't be written or
     holds something else.
     """
+    registry = committed(registry) if public else registry
     names = registry.benchmarks.keys()
     wanted = all_parts(names) if parts is None else frozenset(parts)
     renderer = renderer_of(lab.templates, _chrome(registry, public=public))

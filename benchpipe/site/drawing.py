@@ -1,7 +1,7 @@
 """Charts made at build time: a specification goes in, an SVG with nothing but shapes, texts and titles comes out.
 
-Attributes only and `currentColor`, so that a chart needs no style and fits both themes. The numbers stand in a table below
-every chart; the drawing is one image to assistive tools.
+Attributes only, with `currentColor` and the style sheet's colours of states, so that a chart fits both themes. The numbers
+stand in a table below every chart; the drawing is one image to assistive tools.
 """
 
 import xml.etree.ElementTree as ElementTree

@@ -37,6 +37,7 @@ class ModeFigures:
     rate: str
     rate_short: str
     of: str
+    interval: str
     """Of how many, and the interval: the small print of `rate_short`."""
     rate_value: str
     segments: tuple[Segment, ...]
@@ -114,7 +115,8 @@ def mode_figures(summed: Totals, mode: str, withdrawal: Withdrawal | None) -> Mo
         if rate and done
         else "nothing is done yet",
         rate_short=fmt.percent(rate.share) if rate and done else "",
-        of=f"of {done} done, {fmt.interval(rate)}" if rate and done else "",
+        of=f"of {done} done," if rate and done else "",
+        interval=fmt.interval(rate) if rate and done else "",
         rate_value=f"{rate.share:.6f}" if rate and done else "",
         segments=parts,
         bar_label=f"{mode}: {bar_label(parts)}",

@@ -117,7 +117,11 @@ def _row(data: BenchmarkData, run: RunData, modes: Sequence[str]) -> HomeRow:
 def _rate(figure: ModeFigures | None) -> Rate:
     if figure is None:
         return Rate(DASH, "")
-    return Rate("withdrawn", figure.withdrawn) if figure.withdrawn else Rate(figure.rate_short or DASH, figure.of)
+    return (
+        Rate("withdrawn", figure.withdrawn)
+        if figure.withdrawn
+        else Rate(figure.rate_short or DASH, f"{figure.of} {figure.interval}".strip())
+    )
 
 
 def _score(run: RunData, summed: Totals) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from benchpipe.site.log_steps import Section, sections
-from benchpipe.site.log_tables import AttemptRow, RequestRow, RobotRow, duration, request_rows, robot_rows
+from benchpipe.site.log_tables import AttemptRow, RequestRow, RobotRow, request_rows, robot_rows
 from benchpipe.site.log_timeline import Timeline, timeline
 from benchpipe.site.render import Link, Page, cut
 from benchpipe.site.states import LOOKS
@@ -178,7 +178,7 @@ def log_page(log: Log, about: LogContext) -> LogPage:
 def _cards(log: Log, about: LogContext) -> list[Card]:
     totals, reward = log.totals, log.reward or {}
     failed_runs = sum(step.status == "failed" for step in log.steps)
-    cards = [Card("Agent time", duration(log.agent_wall_s))]
+    cards = [Card("Agent time", fmt.duration(log.agent_wall_s))]
     if log.calls:
         cards.append(Card("Requests", f"{totals.calls:,}", f"{totals.failed} failed" if totals.failed else "none failed"))
         cards.append(Card("Tokens in", fmt.tokens(totals.input), _part(log, 4, totals.cached, totals.input, "cached")))

@@ -61,11 +61,6 @@ class AttemptRow:
     href: str
 
 
-def duration(seconds: int | None) -> str:
-    """As everywhere, but seconds below a minute."""
-    return fmt.duration(seconds) if seconds is None or seconds >= 60 else f"{seconds} s"
-
-
 def request_rows(log: Log) -> tuple[RequestRow, ...]:
     """Each request with its tokens, charge and the place that it was read from (D4)."""
     made = []
@@ -140,7 +135,7 @@ def attempt_rows(
                 batch=attempt.batch or "",
                 state=attempt.state or "queued",
                 started=attempt.started or "",
-                agent_time=duration(attempt.agent_wall_s),
+                agent_time=fmt.duration(attempt.agent_wall_s),
                 tokens=f"{fmt.tokens(tokens.input)} / {fmt.tokens(tokens.output)}" if tokens and known else "—",
                 estimate=fmt.money(estimate.usd),
                 billed=fmt.money(attempt.billed_usd),

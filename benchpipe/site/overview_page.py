@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import ClassVar
 
+from benchpipe.registry.records import Withdrawal
 from benchpipe.site.addresses import OVERVIEW, run_page, runs_page
 from benchpipe.site.benchmark_page import plural
 from benchpipe.site.data import BenchmarkData, RunData
@@ -155,7 +156,7 @@ def overview(benchmarks: Sequence[BenchmarkData], chart: Chart | None, tabs: tup
     every = [totals_of(run, "bench") for of in parts.values() for _, run in of]
     done, active = sum(t.done for t in every), sum(t.states.get(state, 0) for t in every for state in ACTIVE)
     size = f"{plural(len(parts), 'run')} on {plural(len(benchmarks), 'benchmark')}"
-    lede = f"{size}: {plural(done, 'trial')} done, {active} going on."
+    lede = f"{size}: {plural(done, 'trial')} done, {active:,} going on."
     return OverviewPage(
         path=OVERVIEW,
         section=OVERVIEW,
@@ -200,13 +201,25 @@ def _card(parts: Sequence[tuple[BenchmarkData, RunData]]) -> RunCard:
         title=agent.label,
         subtitle=agent.id,
         tags=("closed",) if closed else (),
-        empty="" if has_data else "Nothing was collected here for this run.",
-        modes=tuple(mode_figures(summed, mode, None) for mode in modes if summed.modes.get(mode)),
+        empty=_emptiness(has_data, summed),
+        modes=tuple(mode_figures(summed, mode, _withdrawal(parts, mode)) for mode in modes if summed.modes.get(mode)),
         segments=whole,
         bar_label=bar_label(whole),
         costs=_costs(summed),
         benchmarks=tuple(_per_benchmark(data, run) for data, run in parts),
     )
+
+
+def _emptiness(has_data: bool, summed: Totals) -> str:
+    if not has_data:
+        return "Nothing was collected here for this run."
+    return "" if summed.expected else "Every task of this run is excluded."
+
+
+def _withdrawal(parts: Sequence[tuple[BenchmarkData, RunData]], mode: str) -> Withdrawal | None:
+    """Why a mode has no number on the card: every benchmark that the run tries it on has withdrawn it."""
+    found = [run.bench_run.withdrawn.get(mode) for _, run in parts if mode in run.bench_run.modes]
+    return found[0] if all(found) else None
 
 
 def _per_benchmark(data: BenchmarkData, run: RunData) -> PerBenchmark:
@@ -246,29 +259,32 @@ def notices(benchmarks: Sequence[BenchmarkData]) -> Iterator[Notice]:
     """What somebody should look at now, each kind once: what goes on, what ended without a grade, silent hosts."""
     yield from _notice(benchmarks, ACTIVE, "going on", Notice("◑", "", "", False))
     yield from _notice(benchmarks, ("error", "stalled"), "without a grade", Notice("!", "", "", True))
-    silent = {
-        host
-        for data in benchmarks
-        for run in data.runs
-        if run.run_file
-        for host, said in run.run_file.hosts.items()
-        if not said.get("ok")
-    }
+    silent = [(host, data, run) for data in benchmarks for run in data.runs for host in _silent(run)]
     if silent:
-        yield Notice("◌", f"{', '.join(sorted(silent))} did not answer", f"{OVERVIEW}#every-number", True)
+        _, data, run = silent[0]
+        yield Notice("◌", f"{', '.join(sorted({host for host, *_ in silent}))} did not answer", run_page(data, run.id), True)
+
+
+def _silent(run: RunData) -> Iterator[str]:
+    """Hosts that didn't answer when the run was collected; the run's page says why."""
+    hosts = run.run_file.hosts if run.run_file else {}
+    yield from (host for host, said in hosts.items() if not said.get("ok"))
 
 
 def _notice(benchmarks: Sequence[BenchmarkData], states: Sequence[str], what: str, like: Notice) -> Iterator[Notice]:
-    """One chip for all runs that have trials in these states. With a single such run it leads to its trials."""
+    """One chip for all runs whose own tasks have trials in these states. With a single such run it leads to its trials."""
     found = [
-        (data, run, n) for data in benchmarks for run in data.runs if (n := sum(trial.state in states for trial in run.trials))
+        (data, run, n)
+        for data in benchmarks
+        for run in data.runs
+        if (n := sum(totals_of(run, "bench").states.get(state, 0) for state in states))
     ]
     if found:
         data, run, _ = found[0]
         where = f"{data.benchmark.name} · {run.agent.short}" if len(found) == 1 else f"{len(found)} runs"
         only = "active" if like.icon == "◑" else "nograde"
         href = f"{run_page(data, run.id)}?only={only}#trials" if len(found) == 1 else f"{OVERVIEW}#every-number"
-        yield replace(like, text=f"{sum(n for *_, n in found)} {what}: {where}", href=href)
+        yield replace(like, text=f"{sum(n for *_, n in found):,} {what}: {where}", href=href)
 
 
 def _costs(summed: Totals) -> str:
@@ -281,8 +297,8 @@ def _costs(summed: Totals) -> str:
 
 
 COLUMNS = (
-    Column("benchmark", "Benchmark", "ascending", False),
     Column("run", "Run", "ascending", False),
+    Column("benchmark", "Benchmark", "ascending", False),
     Column("trials", "Trials", "descending", True),
     Column("done", "Done", "descending", True),
     Column("success", "Solved", "descending", True),

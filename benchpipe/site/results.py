@@ -18,7 +18,7 @@ from benchpipe.contributions.tables import COLUMNS, data_files
 from benchpipe.files import json_bytes
 from benchpipe.lab import Lab
 from benchpipe.registry.records import Benchmark, Registry
-from benchpipe.site.addresses import BENCHMARKS, RESULTS
+from benchpipe.site.addresses import BENCHMARKS, RESULTS, results_page
 from benchpipe.site.jobs import Job, digest_of
 from benchpipe.site.render import Link, Page, Renderer
 from benchpipe.site.results_lines import (
@@ -76,7 +76,7 @@ def pages_of(loaded: Sequence[tuple[Benchmark, Dataset, Results]], renderer: Ren
     yield Job(ACKNOWLEDGEMENTS_FILE, (whole,), lambda: json_bytes(acknowledged(everyone)))
     for benchmark, dataset, results in loaded:
         digest = digest_of(repr(benchmark), dataset.digest)
-        yield page(f"{RESULTS}{benchmark.id}/", digest, lambda b=benchmark, d=dataset, r=results: dataset_page(b, d, r))  # type: ignore[misc]
+        yield page(results_page(benchmark.id), digest, lambda b=benchmark, d=dataset, r=results: dataset_page(b, d, r))  # type: ignore[misc]
         for path, make in data_files(results).items():
             yield Job(path, (digest,), make)
         for checked in dataset.checked:
@@ -89,7 +89,7 @@ def index(loaded: Sequence[tuple[Benchmark, Dataset, Results]]) -> ResultsPage:
     lines = tuple(
         DatasetLine(
             name=benchmark.name,
-            href=f"{RESULTS}{benchmark.id}/",
+            href=results_page(benchmark.id),
             n_verified=len(results.verified),
             n_unverified=len(results.unverified),
             n_open=len(results.open),
@@ -105,7 +105,7 @@ def dataset_page(benchmark: Benchmark, dataset: Dataset, results: Results) -> Da
     keys = {key_of(checked.path) for checked in dataset.checked}
     roles = {"exam": "published", "study": "study only, never published"}
     return DatasetPage(
-        path=f"{RESULTS}{benchmark.id}/",
+        path=results_page(benchmark.id),
         title=f"{benchmark.name}: contributed results",
         section=RESULTS,
         crumbs=(Link("Results", RESULTS),),
@@ -143,7 +143,7 @@ def submission_page(benchmark: Benchmark, results: Results, checked: Checked) ->
         path=submission_address(benchmark.id, method, variant),
         title=f"{method} / {variant} on {benchmark.name}",
         section=RESULTS,
-        crumbs=(Link("Results", RESULTS), Link(benchmark.name, f"{RESULTS}{benchmark.id}/")),
+        crumbs=(Link("Results", RESULTS), Link(benchmark.name, results_page(benchmark.id))),
         heading=f"{method} / {variant}",
         verdict_kind=kind,
         verdict=verdict,
@@ -240,7 +240,7 @@ def credits_page(people: Sequence[Contributor]) -> CreditsPage:
             CreditLine(
                 person.line,
                 person.link or "",
-                tuple((f"{pair.dataset} × {pair.method}", f"{RESULTS}{pair.dataset}/", pair.verified) for pair in person.pairs),
+                tuple((f"{pair.dataset} × {pair.method}", results_page(pair.dataset), pair.verified) for pair in person.pairs),
             )
             for person in people
         ),

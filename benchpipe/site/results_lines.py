@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import ClassVar
 
 from benchpipe.contributions.rows import Change, Open, Row
-from benchpipe.site.addresses import RESULTS
+from benchpipe.site.addresses import results_page
 from benchpipe.site.render import Link, Page
 
 SELECTIONS: Mapping[str, str] = {
@@ -210,7 +210,7 @@ class CreditsPage(Page):
 
 def submission_address(dataset: str, method: str, variant: str) -> str:
     """The page of one submission (D5)."""
-    return f"{RESULTS}{dataset}/{method}/{variant}/"
+    return f"{results_page(dataset)}{method}/{variant}/"
 
 
 def stacks(rows: Sequence[Row]) -> tuple[StackTable, ...]:

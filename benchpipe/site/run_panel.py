@@ -1,6 +1,6 @@
 """From a bench-run's data to the panel of its page: the table row by row, filters, warnings, remarks, lists of the rest."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from statistics import fmean
 
@@ -63,9 +63,17 @@ def run_page_of(
         swap=own and len(data.runs) > 1,
         run=run_panel(data, run, registry.price_of(run.id), public=public) if run else None,
         empty="No run takes part in this benchmark yet. A run takes part with an entry in state/runs/.",
-        links=(Link("Task list", benchmark_page(data.id)), Link("Compare two runs", compare_page(data.id))),
+        links=tuple(_links(data, chart)),
         chart=chart,
     )
+
+
+def _links(data: BenchmarkData, chart: Chart | None) -> Iterator[Link]:
+    yield Link("Task list", benchmark_page(data.id))
+    if len(data.runs) > 1:
+        yield Link("Compare two runs", compare_page(data.id))
+    if chart:
+        yield Link("Cost against score", f"{runs_page(data.id)}#cost-score")
 
 
 def run_panel(data: BenchmarkData, run: RunData, price: Price | None, *, public: bool) -> RunPanel:
@@ -87,7 +95,7 @@ def run_panel(data: BenchmarkData, run: RunData, price: Price | None, *, public:
         all=figures(run, "all"),
         families=_families(data, run),
         remarks=tuple(_remarks(data, run)),
-        warnings=tuple(_warnings(run)),
+        warnings=tuple(_warnings(data, run)),
         filters=tuple(_filters(run)),
         sorts=tuple(_sorts(metrics)),
         columns=columns,
@@ -271,22 +279,24 @@ WARNINGS = (
 )
 
 
-def _count(run: RunData, word: str) -> int:
-    return sum(word in words(trial) for trial in run.trials)
+def _count(trials: Iterable[Trial], word: str) -> int:
+    return sum(word in words(trial) for trial in trials)
 
 
-def _warnings(run: RunData) -> Iterator[Filter]:
+def _warnings(data: BenchmarkData, run: RunData) -> Iterator[Filter]:
+    excluded = [trial for trial in run.trials if _group(data, trial.task)]
     for word, icon, text in WARNINGS:
-        if n := _count(run, word):
-            yield Filter(word, icon, f"{n} {text}", n)
+        if n := _count(run.trials, word):
+            apart = _count(excluded, word)
+            yield Filter(word, icon, f"{n} {text}" + (f", {apart} of them in excluded tasks" if apart else ""), n)
 
 
 def _filters(run: RunData) -> Iterator[Filter]:
     for state in URGENCY:
-        if n := _count(run, state):
+        if n := _count(run.trials, state):
             yield Filter(state, LOOKS[state].icon, LOOKS[state].word, n)
     for word, icon, text in (("followup", "↻", "follow-up"), ("noted", "ⓘ", "with a note")):
-        if n := _count(run, word):
+        if n := _count(run.trials, word):
             yield Filter(word, icon, text, n)
 
 

@@ -22,7 +22,8 @@ from benchpipe.site.render import Page
 from benchpipe.usage.tables import ATTEMPTS, REQUESTS, Column, parquet_bytes
 from benchpipe.usage.totals import Totals
 
-FORMS: Final = ("csv", "json", "parquet")
+FORMS: Final = {"csv": "CSV", "json": "JSON", "parquet": "Parquet"}
+"""Ending of a file → what people call the form."""
 NOT_PUBLIC: Final = frozenset({"host", "job"})
 ROWS_AT_ONCE: Final = 20_000
 
@@ -123,7 +124,9 @@ def schema_page(benchmarks: Sequence[BenchmarkData], *, public: bool) -> SchemaP
 
 
 def _links(data: BenchmarkData, name: str) -> tuple[Form, ...]:
-    return tuple(Form(form, f"{table(data.id, name)}.{form}", f"{name} of {data.benchmark.name}, {form}") for form in FORMS)
+    return tuple(
+        Form(said, f"{table(data.id, name)}.{form}", f"{name} of {data.benchmark.name}, {said}") for form, said in FORMS.items()
+    )
 
 
 def _columns(of: Table, public: bool) -> tuple[Column, ...]:

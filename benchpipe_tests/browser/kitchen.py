@@ -15,7 +15,7 @@ from benchpipe_tests.browser.log_site import chromium, served
 from benchpipe_tests.site.labs import make_lab, write_logs
 
 NOW = datetime(2026, 11, 30, tzinfo=UTC)
-DEFAULT, SECOND = "codex-gpt6_luna-low", "codex-gpt6_luna-medium"
+DEFAULT, SECOND, THIRD = "codex-gpt6_luna-low", "codex-gpt6_luna-medium", "codex-gpt6_luna-high"
 PAGES = {
     "home": "",
     "overview": "runs/overview/",

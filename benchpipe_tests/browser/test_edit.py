@@ -23,14 +23,19 @@ def lab(tmp_path: Path) -> Lab:
 
 
 @pytest.fixture
-def address(lab: Lab) -> Iterator[str]:
+def server(lab: Lab) -> Iterator[SiteServer]:
     editor = Editor(lab, "secret")
     server = SiteServer(lab.site, 0, routes=editor.routes(), scripts=(SCRIPT,))
     editor.hosts = {f"127.0.0.1:{server.server_address[1]}"}
     threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-    yield server.address
+    yield server
     server.shutdown()
     server.server_close()
+
+
+@pytest.fixture
+def address(server: SiteServer) -> str:
+    return server.address
 
 
 @pytest.fixture
@@ -77,6 +82,30 @@ def test_a_refusal_and_a_change_by_somebody_else_are_shown(editing: Any, lab: La
     file.write_text(file.read_text() + "# hello\n")
     editing.click("dialog button:has-text('Write it')")
     editing.wait_for_selector("dialog .note-bad:has-text('changed meanwhile')")
+
+
+def test_a_page_that_is_rebuilt_waits_with_its_reload_until_the_dialog_is_closed(editing: Any, server: SiteServer) -> None:
+    open_trial(editing)
+    editing.fill("#edit-value", "half a sentence")
+    editing.evaluate("""() => new Promise((opened) => {
+        const events = new EventSource('/~events');
+        window.heard = new Promise((done) => { events.onmessage = done; });
+        events.onopen = () => opened(1);
+    })""")
+    server.bulletin.tell(["runs/kitchen/index.html"])
+    editing.evaluate("window.heard.then(() => 1)")
+    assert editing.input_value("#edit-value") == "half a sentence"
+    with editing.expect_navigation():
+        editing.keyboard.press("Escape")
+
+
+def test_what_check_warns_of_is_shown_before_it_is_written(editing: Any) -> None:
+    open_trial(editing)
+    editing.fill("#edit-trial", "no_such_trial")
+    editing.fill("#edit-value", "x")
+    editing.click("dialog button:has-text('Show the change')")
+    editing.wait_for_selector("dialog .note-warn:has-text('no collected record is the trial no_such_trial')")
+    assert editing.is_enabled("dialog button:has-text('Write it')")
 
 
 def test_the_dialog_is_accessible_and_closes_by_escape(editing: Any) -> None:

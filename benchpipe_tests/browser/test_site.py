@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from benchpipe_tests.browser.kitchen import DEFAULT, PAGES, SECOND, build, watched
+from benchpipe_tests.browser.kitchen import DEFAULT, PAGES, SECOND, THIRD, build, watched
 from benchpipe_tests.browser.log_site import served
 from benchpipe_tests.site.labs import make_lab, write
 from benchpipe_tests.site.test_build import hostile_lab, hostile_texts
@@ -39,6 +39,21 @@ def test_choosing_a_run_shows_it_in_place_and_in_the_address(page: Any) -> None:
     page.click(f"[data-run='{DEFAULT}']")
     page.wait_for_selector(f"[data-run-title='{DEFAULT}']")
     assert query(page) == ""
+
+
+@pytest.mark.parametrize("at", ["runs/kitchen/", "benchmarks/kitchen/"])
+def test_of_two_choices_in_quick_succession_the_later_one_stays(page: Any, at: str) -> None:
+    held: list[Any] = []
+    page.route(f"**/runs/kitchen/{SECOND}/", lambda route: held.append(route))
+    page.goto(at)
+    page.click(f"[data-run='{SECOND}']")
+    page.click(f"[data-run='{THIRD}']")
+    page.wait_for_function(f"location.search === '?run={THIRD}'")
+    with page.expect_response(f"**/runs/kitchen/{SECOND}/"):
+        held[0].continue_()
+    page.wait_for_load_state("networkidle")
+    assert query(page) == f"?run={THIRD}"
+    assert page.get_attribute("[data-picker] [aria-current]", "data-run") == THIRD
 
 
 def test_the_address_of_a_run_shows_that_run(page: Any) -> None:
@@ -166,15 +181,15 @@ def test_the_overview_narrows_to_one_run(page: Any) -> None:
 
 def test_the_task_list_shows_another_runs_pills(page: Any) -> None:
     page.goto("benchmarks/kitchen/")
-    mine = shown(page, "#task-table .pill")
+    mine = shown(page, "#task-table .pill-word")
     page.click(f"[data-run='{SECOND}']")
     page.wait_for_selector(f"#task-table[data-shown-run='{SECOND}']")
-    theirs = shown(page, "#task-table .pill")
+    theirs = shown(page, "#task-table .pill-word")
     assert len(theirs) == len(mine)
     assert theirs != mine
     assert query(page) == f"?run={SECOND}"
     page.click(f"[data-run='{DEFAULT}']")
-    assert shown(page, "#task-table .pill") == mine
+    assert shown(page, "#task-table .pill-word") == mine
 
 
 def test_the_task_list_finds_narrows_and_sorts_by_its_address(page: Any) -> None:
@@ -202,20 +217,20 @@ def test_two_runs_side_by_side_disagreements_first(page: Any) -> None:
     kinds = page.eval_on_selector_all("#pair-result tr[data-kind]", "all => all.map(row => row.dataset.kind)")
     rank = ["only A", "only B", "both", "neither", "not done in both"]
     assert [rank.index(kind) for kind in kinds] == sorted(rank.index(kind) for kind in kinds)
-    page.select_option("select[name=b]", "codex-gpt6_luna-high")
+    page.select_option("select[name=b]", THIRD)
     page.wait_for_selector("#pair-result h2:has-text('high')")
-    assert "b=codex-gpt6_luna-high" in query(page)
+    assert f"b={THIRD}" in query(page)
 
 
 def test_the_pair_in_the_page_is_the_pair_of_the_table(page: Any) -> None:
     """The same counts and the same p from the script and from the build."""
     page.goto(PAGES["compare"])
     page.wait_for_selector("#pair-result table")
-    script = {row.query_selector("th").inner_text(): [c.inner_text() for c in row.query_selector_all("td")][:5]
+    script = {row.query_selector("th").inner_text(): [c.inner_text() for c in row.query_selector_all("td")][:6]
               for row in page.query_selector_all("#pair-result table >> nth=0 >> tbody tr")}  # fmt: skip
     for row in page.query_selector_all(f"main > .scroll tr[data-run='{SECOND}']"):
-        mode, _, both, only_a, only_b, neither, p = [cell.inner_text() for cell in row.query_selector_all("td")]
-        assert script[mode] == [both, only_a, only_b, neither, p]
+        mode, n, both, only_a, only_b, neither, p = [cell.inner_text() for cell in row.query_selector_all("td")]
+        assert script[mode] == [n, both, only_a, only_b, neither, p]
 
 
 def test_former_ids_and_unknown_ids_in_a_pair(page: Any) -> None:
@@ -255,6 +270,17 @@ def test_a_mouse_that_rests_on_a_pill_sees_its_details(page: Any) -> None:
     page.wait_for_selector(".tip:popover-open")
     page.mouse.move(0, 0)
     page.wait_for_selector(".tip:popover-open", state="detached")
+
+
+def test_the_button_keeps_details_open_that_a_resting_mouse_opened(page: Any) -> None:
+    page.goto("runs/kitchen/")
+    page.hover(".pill >> nth=0")
+    page.wait_for_selector(".tip:popover-open")
+    page.click(".tip-button >> nth=0")
+    page.mouse.move(0, 0)
+    assert page.is_visible(".tip:popover-open")
+    page.click(".tip-button >> nth=0")
+    assert page.query_selector(".tip:popover-open") is None
 
 
 @pytest.mark.parametrize("kind", PAGES)

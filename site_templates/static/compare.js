@@ -48,7 +48,11 @@ export function mcnemar(a, b) {
   return Math.min(1, 2 * tail);
 }
 
-const money = (usd) => (usd === null ? "—" : "$" + (usd >= 1 ? usd.toFixed(2) : usd >= 0.01 ? usd.toFixed(3) : usd.toFixed(4)));
+function money(usd) {
+  if (usd === null) return "—";
+  const digits = usd >= 1 ? 2 : usd >= 0.01 ? 3 : 4;
+  return "$" + usd.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+}
 
 const RANK = { "only A": 0, "only B": 1, both: 2, neither: 3, "not done in both": 4 };
 
@@ -58,19 +62,21 @@ function kind(a, b) {
   return a.state === "success" ? "both" : "neither";
 }
 
-function pillCell(trial, name) {
+function pillOf(trial, name) {
   const box = trial.pill.cloneNode(true);
   const tip = box.querySelector(".tip");
   if (tip) {
     tip.id = name + tip.id;
     box.querySelector(".tip-button").setAttribute("popovertarget", tip.id);
   }
-  return element("td", box);
+  return box;
 }
 
 function total(rows, side, what) {
   const known = rows.map((row) => row[side][what]).filter((value) => value !== null);
-  return known.length ? `${money(known.reduce((sum, value) => sum + value, 0))} (${known.length} of ${rows.length})` : "—";
+  if (!known.length) return "—";
+  const coverage = element("span", `${known.length} of ${rows.length}`, { class: "muted small" });
+  return [money(known.reduce((sum, value) => sum + value, 0)), element("br", []), coverage];
 }
 
 // The parts of the two names that differ; the menus above say the whole names.
@@ -85,14 +91,14 @@ function summary(rows, modes, names) {
     const mine = rows.filter((row) => row.a.mode === mode);
     const n = (name) => mine.filter((row) => row.kind === name).length;
     const p = mcnemar(n("only A"), n("only B"));
-    const cells = [n("both"), n("only A"), n("only B"), n("neither"), p === null ? "" : p < 0.001 ? "< 0.001" : p.toFixed(3)];
+    const cells = [mine.length, n("both"), n("only A"), n("only B"), n("neither"), p === null ? "" : p < 0.001 ? "< 0.001" : p.toFixed(3)];
     const costs = [total(mine, "a", "est"), total(mine, "b", "est"), total(mine, "a", "billed"), total(mine, "b", "billed")];
     return element("tr", [
       element("th", mode, { scope: "row" }),
-      ...[...cells, ...costs].map((text) => element("td", String(text), { class: "num" })),
+      ...[...cells, ...costs].map((content) => element("td", content, { class: "num" })),
     ]);
   });
-  const heads = ["Mode", "Both solved", "Only A", "Only B", "Neither", "p (exact McNemar)", "Est. A", "Est. B", "Billed A", "Billed B"];
+  const heads = ["Mode", "Tasks done in both", "Both solved", "Only A", "Only B", "Neither", "p (exact McNemar)", "Est. A", "Est. B", "Billed A", "Billed B"];
   const table = element("table", [
     element("thead", element("tr", heads.map((text, i) => element("th", text, i ? { scope: "col", class: "num" } : { scope: "col" })))),
     element("tbody", body),
@@ -104,19 +110,18 @@ function summary(rows, modes, names) {
 }
 
 function details(rows) {
-  const heads = ["Task", "Mode", "Solved by", "A", "B", "Est. A", "Est. B", "Billed A", "Billed B"];
+  const heads = ["Task", "Solved by", "A", "B", "Est. A", "Est. B", "Billed A", "Billed B"];
   const body = rows.map((row) =>
     element("tr", [
-      element("th", element("a", row.a.title, { href: row.a.href }), { scope: "row" }),
-      element("td", row.a.mode),
+      element("th", [element("a", row.a.title, { href: row.a.href }), element("span", row.a.mode, { class: "block muted small" })], { scope: "row" }),
       element("td", row.kind),
-      pillCell(row.a, "a-"),
-      pillCell(row.b, "b-"),
+      element("td", pillOf(row.a, "a-")),
+      element("td", pillOf(row.b, "b-")),
       ...[row.a.est, row.b.est, row.a.billed, row.b.billed].map((usd) => element("td", money(usd), { class: "num" })),
     ], { "data-kind": row.kind }),
   );
   return element("div", element("table", [
-    element("thead", element("tr", heads.map((text, i) => element("th", text, { scope: "col", class: i > 4 ? "num" : "" })))),
+    element("thead", element("tr", heads.map((text, i) => element("th", text, { scope: "col", class: i > 3 ? "num" : "" })))),
     element("tbody", body),
   ]), { class: "scroll", role: "region", tabindex: "0", "aria-label": "Tasks of the pair, disagreements first" });
 }
@@ -124,16 +129,20 @@ function details(rows) {
 function unmatched(mine, theirs, name) {
   const alone = [...mine].filter(([key]) => !theirs.has(key)).map(([, trial]) => trial);
   if (!alone.length) return [];
-  const list = alone.map((t) => element("li", [element("a", t.title, { href: t.href }), `, ${t.mode}: ${t.state}`]));
+  const list = alone.map((t) => element("li", [element("a", t.title, { href: t.href }), " ", pillOf(t, "alone-")]));
   return [element("details", [element("summary", `Only in ${name} (${alone.length})`), element("ul", list)], { class: "fold" })];
 }
 
+let turns = 0; // of two choices in quick succession the later one stays
+
 async function show() {
+  const turn = ++turns;
   const [a, b] = [form.elements.a, form.elements.b];
   remember({ a: a.value, b: b.value });
   result.setAttribute("aria-busy", "true");
   try {
     const [mine, theirs] = await Promise.all([a, b].map((s) => trialsOf(s.selectedOptions[0].dataset.href)));
+    if (turn !== turns) return;
     const rows = [...mine]
       .filter(([key]) => theirs.has(key))
       .map(([key, one]) => ({ a: one, b: theirs.get(key), kind: kind(one, theirs.get(key)) }))
@@ -148,6 +157,7 @@ async function show() {
     );
     enliven(result);
   } catch {
+    if (turn !== turns) return;
     result.replaceChildren(element("p", "One of the two pages could not be read. Is this site complete?", { class: "note note-bad" }));
   }
   result.removeAttribute("aria-busy");

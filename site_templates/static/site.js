@@ -56,22 +56,24 @@ function swapRuns() {
   if (!panel) return;
   const fallback = document.querySelector("[data-picker]").dataset.default;
   const own = [...panel.childNodes];
-  let shown = fallback;
+  let [shown, turns] = [fallback, 0];
 
   async function show(id, chosen) {
     const choice = choices().find((c) => c.dataset.run === id);
+    const turn = ++turns; // of two choices in quick succession the later one stays
     if (id !== shown) {
       panel.setAttribute("aria-busy", "true");
       try {
-        if (id === fallback) panel.replaceChildren(...own);
-        else panel.replaceChildren(...document.adoptNode((await fetchPage(choice.href)).querySelector("#panel")).childNodes);
+        const nodes = id === fallback ? own : document.adoptNode((await fetchPage(choice.href)).querySelector("#panel")).childNodes;
+        if (turn !== turns) return;
+        panel.replaceChildren(...nodes);
       } catch {
-        location.assign(choice.href);
+        if (turn === turns) location.assign(choice.href);
         return;
       }
-      panel.removeAttribute("aria-busy");
       shown = id;
     }
+    panel.removeAttribute("aria-busy");
     for (const c of choices()) {
       if (c.dataset.run === id) c.setAttribute("aria-current", "true");
       else c.removeAttribute("aria-current");
@@ -278,19 +280,28 @@ function ownTimes(panel) {
 
 // --- details of a pill: the button opens them everywhere; a mouse may also rest on the pill ---------------------------
 function hover() {
-  let waiting = 0;
+  let [waiting, rested] = [0, null]; // `rested`: the details that opened because a mouse rested
+  document.addEventListener("click", (event) => {
+    const tip = event.target.closest?.(".tip-button")?.popoverTargetElement;
+    if (tip && tip === rested && tip.matches(":popover-open")) event.preventDefault(); // the button keeps them open
+    if (tip) rested = null;
+  });
   document.addEventListener("pointerover", (event) => {
     const box = event.pointerType === "mouse" && event.target.closest?.(".pillbox");
     clearTimeout(waiting);
     if (!box || box.querySelector(".tip:popover-open")) return;
-    waiting = setTimeout(() => box.querySelector(".tip-button")?.popoverTargetElement.showPopover({ source: box.querySelector(".tip-button") }), 350);
+    waiting = setTimeout(() => {
+      const button = box.querySelector(".tip-button");
+      rested = button?.popoverTargetElement;
+      rested?.showPopover({ source: button });
+    }, 350);
   });
   document.addEventListener("pointerout", (event) => {
     const box = event.pointerType === "mouse" && event.target.closest?.(".pillbox");
     if (box && !box.contains(event.relatedTarget)) {
       clearTimeout(waiting);
       const tip = box.querySelector(".tip:popover-open");
-      if (tip && !tip.contains(document.activeElement) && box.querySelector(".tip-button") !== document.activeElement) tip.hidePopover();
+      if (tip && tip === rested && !tip.contains(document.activeElement)) tip.hidePopover();
     }
   });
 }

@@ -63,11 +63,16 @@ function take(page) {
   }
 }
 
+let turns = 0;
+
 async function show(id, chosen) {
   const choice = choices().find((c) => c.dataset.run === id);
+  const turn = ++turns; // of two choices in quick succession the later one stays
   if (id !== table.dataset.shownRun) {
-    if (id === fallback) restore();
-    else take(await fetchPage(choice.href));
+    const page = id === fallback ? null : await fetchPage(choice.href);
+    if (turn !== turns) return;
+    if (page) take(page);
+    else restore();
     table.dataset.shownRun = id;
   }
   for (const c of choices()) {
