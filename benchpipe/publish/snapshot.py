@@ -25,6 +25,7 @@ from benchpipe.publish.rules import kinds
 from benchpipe.publish.scan import SECOND_OPINION, Scan, allowed_values, second_opinion
 from benchpipe.publish.stage import Quarantined, Stage, StagedRun
 from benchpipe.publish.switch import recover, switch_in
+from benchpipe.registry.committed import committed
 from benchpipe.registry.records import BenchRun, Registry
 
 TIMES_ONLY = ("generated_at", "built")
@@ -87,7 +88,9 @@ def publish(
         recover(trees.new, trees.current, trees.previous)
         shutil.rmtree(trees.new, ignore_errors=True)
         try:
-            return _publish(lab, registry, chosen, trees, dry_run=dry_run, strict=strict, now=now, on_progress=on_progress)
+            return _publish(
+                lab, committed(registry), chosen, trees, dry_run=dry_run, strict=strict, now=now, on_progress=on_progress
+            )
         finally:
             shutil.rmtree(trees.new, ignore_errors=True)
 
@@ -131,12 +134,10 @@ def _publish(
     redacted: dict[str, int] = {}
     with_data = {(run.benchmark, run.run): _run_file(lab, run) for run in registry.bench_runs(benchmarks=chosen)}
     if not any(with_data.values()) and not before.runs:
-        raise UsageError("nothing to publish: no run file below data/runs/; collect first (benchpipe runs)")
+        raise UsageError("nothing to publish: no committed run has a run file below data/runs/; collect first (benchpipe runs)")
     for plan in registry.plans.values():
         money = estimates(lab, plan.benchmark) if plan.benchmark in chosen else {}
         for bench_run in plan.shown() if plan.benchmark in chosen else ():
-            if bench_run.local:  # what is kept out of git is kept out of the snapshot too
-                continue
             if on_progress:
                 on_progress(len(lines), len(with_data), f"{plan.benchmark} {bench_run.run}")
             document = with_data[plan.benchmark, bench_run.run]

@@ -42,8 +42,17 @@ def unregistered(source: Source, plan: Plan) -> Benchmark:
 
 def with_tasks(benchmark: Benchmark, tasks: Iterable[str]) -> Benchmark:
     """The benchmark with these tasks added where it lacks them."""
-    missing = {task: Task(id=task, title=_title(task)) for task in tasks if task not in benchmark.tasks}
+    missing = {task: _plain_task(task) for task in tasks if task not in benchmark.tasks}
     return msgspec.structs.replace(benchmark, tasks={**benchmark.tasks, **missing}) if missing else benchmark
+
+
+def untouched(task: Task) -> bool:
+    """Whether nobody wrote anything of the task but its id."""
+    return task == _plain_task(task.id)
+
+
+def _plain_task(task: str) -> Task:
+    return Task(id=task, title=_title(task))
 
 
 def _benchmark(source: Source, benchmark: str, fields: Fields) -> Benchmark:
@@ -133,7 +142,7 @@ def _curated(source: Source, benchmark: Benchmark) -> Benchmark:
             continue
         if benchmark.listed and task not in benchmark.tasks:
             top.problem(task, f"the task list of {benchmark.id} doesn't have {task}: correct the id or list it", "task-unlisted")
-        known = tasks.get(task) or Task(id=task, title=_title(task))
+        known = tasks.get(task) or _plain_task(task)
         tasks[task] = msgspec.structs.replace(
             known,
             difficulty=fields.choice("difficulty", DIFFICULTIES, "task-difficulty") or known.difficulty,
