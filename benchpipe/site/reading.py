@@ -6,16 +6,18 @@ The public build never looks at local data, also on a machine that has some.
 import os
 from collections.abc import Callable, Collection
 
+import msgspec
+
 from benchpipe.lab import Lab
 from benchpipe.publish.names import machine_filter, private_places
 from benchpipe.registry.records import Agent, Benchmark, BenchRun, Price, Registry
 from benchpipe.site.addresses import log_page
 from benchpipe.site.data import BenchmarkData, RunData, Trial
 from benchpipe.site.logs import LogSource
-from benchpipe.site.money import Costs, cost_of_sums, local_costs, published_costs
+from benchpipe.site.money import Cost, Costs, cost_of_sums, local_costs, published_costs
 from benchpipe.site.public_texts import public_agent, public_benchmark, public_run
 from benchpipe.transcripts.checks import log_checks
-from benchpipe.trials.records import RunFile
+from benchpipe.trials.records import Record, RunFile
 from benchpipe.trials.store import parse_run_file
 from benchpipe.trials.view import ViewRecord, view
 
@@ -78,11 +80,19 @@ def _run(
     for task in seen.tasks.values():
         title = benchmark.tasks[task.task].title if task.known else task.task
         for record in task.records.values():
+            if record.state == "withdrawn":
+                trials.append(Trial(benchmark.id, bench_run.run, title, _without_results(record), Cost()))
+                continue
             cost = costs.get((bench_run.run, record.task, record.mode)) or cost_of_sums(record.record, price, agent.billing)
             current, previous = _log_addresses(there, bench_run, record)
             missing = () if logs.public else _missing(record, agent)
             trials.append(Trial(benchmark.id, bench_run.run, title, record, cost, current, previous, missing))
     return RunData(bench_run, agent, run_file, seen, trials)
+
+
+def _without_results(seen: ViewRecord) -> ViewRecord:
+    """What a withdrawn mode leaves on the site of a trial: its label and its note."""
+    return msgspec.structs.replace(seen, record=Record(state=seen.record.state))
 
 
 def _missing(seen: ViewRecord, agent: Agent) -> tuple[str, ...]:
@@ -106,8 +116,6 @@ def _log_there(logs: LogSource, bench_run: BenchRun) -> LogThere:
 def _log_addresses(there: LogThere, bench_run: BenchRun, record: ViewRecord) -> tuple[str, str]:
     """The addresses of the record's log page and of the one of the attempt before; "" where there is no data for one."""
     current = previous = ""
-    if record.state == "withdrawn":
-        return current, previous
     for page in record.pages:
         if there(record.task, page.slot):
             address = log_page(bench_run.benchmark, bench_run.run, record.task, page.slot)

@@ -301,6 +301,21 @@ def test_everything_that_can_be_clicked_can_be_reached_by_tab(page: Any, kind: s
     assert len(reached) >= wanted
 
 
+@pytest.mark.parametrize("kind", ["run", "log", "task"])
+def test_a_printed_page_is_light_and_has_no_controls_whatever_the_theme(page: Any, kind: str) -> None:
+    colours = (
+        "() => ['--sunken', '--success', '--success-soft'].map(n => getComputedStyle(document.documentElement).getPropertyValue(n))"
+    )
+    page.goto(PAGES[kind])
+    page.emulate_media(color_scheme="light")
+    light = page.evaluate(colours)
+    page.emulate_media(color_scheme="dark")
+    assert page.evaluate(colours) != light
+    page.emulate_media(color_scheme="dark", media="print")
+    assert page.evaluate(colours) == light
+    assert shown(page, ".controls, .picker, .top, .tip-button") == []
+
+
 # --- tabs -------------------------------------------------------------------------------------------------------------
 
 

@@ -53,6 +53,20 @@ def test_a_withdrawn_mode_has_its_label_and_no_number_on_a_card(tmp_path: Path) 
     assert (mode.withdrawn, mode.rate_short) == ("rerun pending", "")
 
 
+def test_a_withdrawn_trial_keeps_no_result_in_its_row_nor_in_its_details(tmp_path: Path) -> None:
+    lab = make_lab(tmp_path, runs=1, tasks=6, modes=("limited",))
+    file = lab.state_runs / "kitchen.yml"
+    write(file, file.read_text() + "    withdrawn: {limited: {label: rerun pending, note: the camera was off}}\n")
+    registry = load_registry(lab)
+    (data,) = read_benchmarks(lab, registry, public=False)
+    panel = run_page_of(data, data.default, registry, None, (), public=False).run
+    assert panel is not None
+    for row in (row for group in panel.groups for task in group.tasks for row in task.rows):
+        assert {cell.text for cell in row.cells} == {"—"}
+        assert [line.key for line in row.pill.details] == ["run", "state", "withdrawn"]
+        assert (row.est_value, row.billed_value) == ("", "")
+
+
 def test_every_rate_of_a_card_says_of_how_many_and_its_interval(tmp_path: Path) -> None:
     page = overview_of(lab_of(tmp_path, {"task_000": "success", "task_001": "failed"}))
     (mode,) = page.groups[0].cards[0].modes
