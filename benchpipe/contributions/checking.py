@@ -20,7 +20,7 @@ from benchpipe.contributions.contacts import MARK, contacts_of, told, without_co
 from benchpipe.contributions.decisions import Decisions, overdue, parse_decisions
 from benchpipe.contributions.door import document_findings, placed, unreadable
 from benchpipe.contributions.evidence import Evidence, Replayed, RunEvidence, gather_runs, missing_per_task
-from benchpipe.contributions.findings import Finding
+from benchpipe.contributions.findings import Finding, listed
 from benchpipe.contributions.gate import config, publication, score, state, task_set, validity
 from benchpipe.contributions.gate.shown import evidence_of
 from benchpipe.contributions.models import Submission
@@ -104,7 +104,8 @@ def check_submission(
     dataset = file_rules.field(doc, "dataset")
     benchmark = benchmarks.get(dataset) if isinstance(dataset, str) else None
     if doc is not None and isinstance(dataset, str) and benchmark is None:
-        findings.append(CODES["SET-009"].finding("/dataset", dataset=dataset))
+        known = listed(name for name, one in benchmarks.items() if one.pools) or "none"
+        findings.append(CODES["SET-009"].finding("/dataset", dataset=dataset, known=known))
     if benchmark and not is_binary(benchmark):
         findings = [finding for finding in findings if finding.code != "SUB-018"]
     if benchmark is None or any(finding.severity == "error" for finding in findings):

@@ -12,7 +12,7 @@ CHECKS = ("schema", "task_set", "validity", "score", "state", "config", "traject
 CODES = SUB | code_table(
     [
         # --- the per-task file (4)
-        Code("PTF-001", "schema", REFUSE, "{name}: {fault}", "Write the per-task file as docs/contributing.md shows."),
+        Code("PTF-001", "schema", REFUSE, "{name}: {fault}.", "Write the per-task file as docs/contributing.md shows."),
         Code("PTF-002", "score", FAIL, "the per-task file says {name} {a}, the submission {b}.", "Point at this run's own file."),
         Code("PTF-003", "validity", FAIL, "{ids}: both scored and listed as invalid.", "An unmeasured task has no score."),
         Code(
@@ -60,7 +60,13 @@ CODES = SUB | code_table(
             "the ids of pool {pool} are not registered here; only their number ({size}) was compared.",
             "A maintainer adds data/benchmarks/{dataset}/pools/{pool}.txt.",
         ),
-        Code("SET-009", "schema", REFUSE, "no benchmark {dataset} is registered here.", "Register it, or mend dataset."),
+        Code(
+            "SET-009",
+            "schema",
+            REFUSE,
+            "no benchmark {dataset} is registered here; those that take results are {known}.",
+            "Name one of them, or have it registered.",
+        ),
         Code(
             "SET-010",
             "task_set",

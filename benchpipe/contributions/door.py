@@ -37,8 +37,10 @@ def document_findings(data: bytes, place: str, schema: dict[str, Any], *, writte
     if len(contacts_of(doc)) > MAX_CONTACTS:
         return None, [unreadable(None, "", f"holds more than {MAX_CONTACTS} contact values, and it becomes public. Remove them")]
     platform_written = written is not None and written == hashlib.sha256(data).hexdigest()
-    findings = [*shape_findings(doc, schema), *file_findings(doc, place, platform_written=platform_written)]
-    return doc, placed(findings, text)
+    shape, rules = shape_findings(doc, schema), file_findings(doc, place, platform_written=platform_written)
+    not_theirs = {finding.pointer for finding in rules if finding.code == "SUB-020"}  # what is to be removed needs no right shape
+    shape = [finding for finding in shape if not any(f"{finding.pointer}/".startswith(f"{part}/") for part in not_theirs)]
+    return doc, placed([*shape, *rules], text)
 
 
 def placed(findings: Sequence[Finding], text: str) -> list[Finding]:

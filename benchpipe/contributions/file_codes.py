@@ -12,7 +12,7 @@ def _sub(number: int, template: str, hint: str, effect: str = REFUSE) -> Code:
 
 SUB = code_table(
     [
-        _sub(1, "{fault}", "Mend the file; nothing else can be said about it before."),
+        _sub(1, "{fault}.", "Mend the file; nothing else can be said about it before."),
         _sub(3, "{name} is missing.", "Add it ({kind}): {wanted}"),
         _sub(4, "{key} is no field here.", "Remove it, or begin its name with x_. Fields here: {known}."),
         _sub(5, "{name} is of type {got}; {kind} is wanted.", "Write: {wanted}"),
@@ -33,7 +33,7 @@ SUB = code_table(
         ),
         _sub(20, "{name} is written by the platform only.", "Remove it; checks and mirrors are entered after the merge."),
         _sub(21, "{name} is filled in, and this file becomes public.", "Remove it; send it privately to the maintainers."),
-        _sub(22, "{name} still holds a placeholder.", "Fill in your own value."),
+        _sub(22, "{name} holds {text}, which is no value but a placeholder.", "Fill in your own, without < > and ellipsis."),
         _sub(23, "runs[{n}] repeats run_id, round and pool of runs[{first}].", "Give every measurement its own entry."),
         _sub(
             24, "without an improver only H0 can be reported, runs[{n}].round is {a}.", "Fill in improver, or report round 0 only."

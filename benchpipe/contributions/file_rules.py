@@ -79,7 +79,10 @@ def _equal_fields(doc: Any) -> Iterator[Finding]:
         a, b = field(doc, *left), field(doc, *right)
         if isinstance(a, kind) and isinstance(b, kind) and a != b:
             yield SUB[code].finding("/" + "/".join(right), a=a, b=b)
-    decoding, temperature = field(doc, "task_agent", "decoding"), field(doc, "config", "temperature")
+    decoding, config = field(doc, "task_agent", "decoding"), field(doc, "config")
+    if not isinstance(config, dict) or "temperature" not in config:
+        return
+    temperature = config["temperature"]
     in_words = _TEMPERATURE.search(decoding) if isinstance(decoding, str) else None
     if in_words is None or in_words[1].count(".") > 1 or not (temperature is None or isinstance(temperature, int | Decimal)):
         return
@@ -202,5 +205,6 @@ def _placeholders(value: Any, pointer: str = "") -> Iterator[Finding]:
             yield from _placeholders(item, f"{pointer}/{n}")
     elif isinstance(value, str):
         words = {value.strip().lower(), value.partition("@")[0].lower()}
-        if _PLACEHOLDER.search(value) or words & _PAGE_WORDS:
-            yield SUB["SUB-022"].finding(pointer, name=named(pointer))
+        marked = _PLACEHOLDER.search(value)
+        if marked or words & _PAGE_WORDS:
+            yield SUB["SUB-022"].finding(pointer, name=named(pointer), text=marked[0] if marked else value.strip())

@@ -268,7 +268,7 @@ class Submission(Part):
     method: Method
     """the method's name and where to read about it"""
     variant: str = Field(pattern=SLUG, max_length=64)
-    """short label of this submission; equal to the file's stem"""
+    """short label of this submission: lower-case letters, digits, '.', '_', '-'; equal to the file's stem"""
     platform: Platform
     """the platform that measured"""
     runs: list[Run] = Field(min_length=1)

@@ -47,7 +47,10 @@ def read_scores(data: bytes, name: str, run: int) -> tuple[Scores | None, list[F
     """
 
     def unreadable(faults: Iterable[tuple[str, str]]) -> tuple[None, list[Finding]]:
-        return None, [CODES["PTF-001"].finding(pointer, file=name, run=run, name=name, fault=fault) for pointer, fault in faults]
+        return None, [
+            CODES["PTF-001"].finding(pointer, file=name, run=run, name=name, fault=fault.removesuffix("."))
+            for pointer, fault in faults
+        ]
 
     try:
         value = parse(decode(data))

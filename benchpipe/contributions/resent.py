@@ -26,6 +26,8 @@ def with_duplicates(checked: Checked, path: Path, lab: Lab, benchmarks: Mapping[
     others = [row for other in _others(checked, lab, benchmarks, today) for row in candidates_of(other)] if rows else []
     doubled = twins([*rows, *others])
     repeats = [(row, doubled[row.key]) for row in rows if row.key in doubled]
+    if not repeats:
+        return checked
     findings = [twin.finding(f"/runs/{row.index}", row.index) for row, twin in repeats]
     report = checked.report
     return msgspec.structs.replace(

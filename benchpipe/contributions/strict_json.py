@@ -12,6 +12,12 @@ from typing import Any
 
 MAX_BYTES = 1 << 20
 MAX_DEPTH = 32
+_CAUSES = {
+    "Expecting property name enclosed in double quotes": "; a comma after the last entry, single quotes or a comment?",
+    "Expecting value": "; a comma after the last entry, a comment or an unfinished file?",
+    "Expecting ',' delimiter": "; a comma missing in the line above?",
+}
+"""Usual causes of what the parser says."""
 MAX_NUMBER = 64
 MAX_EXPONENT = 300
 MAX_FAULTS = 100
@@ -96,7 +102,10 @@ def parse(text: str) -> Any:
     try:
         value = json.loads(text, object_pairs_hook=pairs, parse_float=number, parse_int=number, parse_constant=number)
     except json.JSONDecodeError as error:
-        raise Refused([(error.lineno, "", f"is not JSON: {error.msg} (line {error.lineno}, column {error.colno})")]) from None
+        cause = _CAUSES.get(error.msg, "")
+        raise Refused(
+            [(error.lineno, "", f"is not JSON: {error.msg}{cause} (line {error.lineno}, column {error.colno})")]
+        ) from None
     if faulty or (_ESCAPED_HALF.search(text) and any(_is_half(token[0]) for token in _TOKEN.finditer(text))):
         raise Refused(_faults(text))
     return value

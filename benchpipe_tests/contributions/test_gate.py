@@ -156,3 +156,10 @@ def test_the_declared_commit_is_looked_up_and_its_platform_recomputed(honest: Co
     honest.edit(lambda doc: doc["platform"].update(content_sha=sha))
     honest.edit(lambda doc: doc["platform"].update(content_sha=sha), honest.run_meta)
     assert honest.check(platform=look).report.verdict == "verified"
+
+
+def test_what_is_wrong_in_a_per_task_file_is_said_at_that_file(honest: Contribution) -> None:
+    honest.edit(lambda doc: doc.update(round=2), honest.per_task(1))
+    honest.edit(lambda doc: doc["tasks"]["sum_amounts_1"].update(score=7), honest.per_task(1))
+    places = {(f.code, f.file) for f in honest.check().report.findings if f.code in ("PTF-002", "SCO-002", "SCO-004")}
+    assert places == {(code, honest.doc["runs"][1]["per_task"]) for code in ("PTF-002", "SCO-002", "SCO-004")}

@@ -78,3 +78,9 @@ def test_the_command_says_it_at_its_line_and_exits_with_one(contribute: Contribu
     said = json.loads(subprocess.run([*command, "--json"], capture_output=True, text=True, check=False).stdout)
     assert (said["verdict"], set(said["checks"].values())) == ("unverified", {"passed", "not_applicable"})
     assert not (first.lab.cache / "contrib").exists()
+
+
+def test_a_folder_instead_of_a_file_is_a_finding(honest: Contribution) -> None:
+    command = [PROGRAM, "--lab", honest.lab.root, "contrib", "check", honest.file.parent]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, "is not a regular file; links, folders and devices are not read." in done.stdout) == (1, True)

@@ -201,3 +201,34 @@ def test_the_example_is_verified_by_the_whole_gate() -> None:
         assert check_submission(file, lab, load_registry(lab).benchmarks, today=date(2026, 11, 30)).report.verdict == "verified"
     other = REPOSITORY / "contrib/results/deskwork/first-come/rules.json"
     assert check_submission(other, lab, load_registry(lab).benchmarks, today=date(2026, 11, 30)).report.verdict == "unverified"
+
+
+def said_of(script: ModuleType, doc: Any, tmp_path: Path) -> list[str]:
+    """Lines of the validator on a changed example, without the last."""
+    file = tmp_path / "s.json"
+    file.write_text(doc if isinstance(doc, str) else json.dumps(doc))
+    lines, _ = script.validate(file, json.loads(script.SCHEMA))
+    return lines[:-1]
+
+
+def test_a_status_is_only_asked_to_be_removed(script: ModuleType, tmp_path: Path) -> None:
+    (said,) = said_of(script, {**json.loads(EXAMPLE.read_text()), "status": {"verified": True}}, tmp_path)
+    assert said.startswith("ERROR SUB-020")
+
+
+def test_what_is_missing_is_said_once(script: ModuleType, tmp_path: Path) -> None:
+    doc = {key: value for key, value in json.loads(EXAMPLE.read_text()).items() if key != "config"}
+    (said,) = said_of(script, doc, tmp_path)
+    assert said.startswith("ERROR SUB-003")
+
+
+def test_a_placeholder_is_quoted(script: ModuleType, tmp_path: Path) -> None:
+    doc = json.loads(EXAMPLE.read_text())
+    doc["credit"]["affiliation"] = "University of <city>"
+    (said,) = said_of(script, doc, tmp_path)
+    assert "credit.affiliation holds <city>, which is no value but a placeholder." in said
+
+
+def test_the_usual_cause_of_what_is_no_json_is_said(script: ModuleType, tmp_path: Path) -> None:
+    (said,) = said_of(script, '{"a": 1,\n}', tmp_path)
+    assert "a comma after the last entry, single quotes or a comment?" in said

@@ -22,7 +22,7 @@ def findings(evidence: Evidence, run: RunEvidence) -> Iterator[Finding]:
     yield from _same_run(evidence, run)
     outside = sorted(task for task, score in run.scores.by_task.items() if not 0 <= score <= 1)
     for task in outside[:MAX_NAMED]:
-        yield CODES["SCO-002"].finding(run=run.index, task=task, score=decimal(run.scores.by_task[task]))
+        yield CODES["SCO-002"].finding(file=run.run.per_task, run=run.index, task=task, score=decimal(run.scores.by_task[task]))
     if not agrees(run.run.score, run.scores.mean):
         yield CODES["SCO-001"].finding(
             f"/runs/{run.index}/score",
@@ -42,7 +42,8 @@ def findings(evidence: Evidence, run: RunEvidence) -> Iterator[Finding]:
     differing = sorted(task for task, score in curve.items() if run.scores.by_task.get(task) != score)
     for task in differing[:MAX_NAMED]:
         a = run.scores.by_task.get(task)
-        yield CODES["SCO-004"].finding(run=run.index, task=task, a="nothing" if a is None else decimal(a), b=decimal(curve[task]))
+        said = {"a": "nothing" if a is None else decimal(a), "b": decimal(curve[task])}
+        yield CODES["SCO-004"].finding(file=run.run.per_task, run=run.index, task=task, **said)
 
 
 def _same_run(evidence: Evidence, run: RunEvidence) -> Iterator[Finding]:
@@ -60,7 +61,9 @@ def _same_run(evidence: Evidence, run: RunEvidence) -> Iterator[Finding]:
     }
     for name, value in said.items():
         if getattr(full, name) != value:
-            yield CODES["PTF-002"].finding(f"/{name}", run=run.index, name=name, a=getattr(full, name), b=value)
+            yield CODES["PTF-002"].finding(
+                f"/{name}", file=run.run.per_task, run=run.index, name=name, a=getattr(full, name), b=value
+            )
 
 
 def _trials(run: RunEvidence, scores: Scores, trials: int) -> Iterator[Finding]:
@@ -71,13 +74,13 @@ def _trials(run: RunEvidence, scores: Scores, trials: int) -> Iterator[Finding]:
         numbers = [Fraction(number) for number in entries[task].trials or ()]
         mean = sum(numbers, Fraction(0)) / len(numbers) if numbers else scores.by_task[task]
         if mean != scores.by_task[task] and not agrees(entries[task].score, mean):
-            yield CODES["SCO-003"].finding(run=run.index, task=task, a=decimal(mean), b=entries[task].score)
+            yield CODES["SCO-003"].finding(file=run.run.per_task, run=run.index, task=task, a=decimal(mean), b=entries[task].score)
     if trials == 1:
         return
     if without := [task for task, entry in entries.items() if not entry.trials]:
-        yield CODES["SCO-007"].finding(run=run.index, n=len(without), trials=trials, ids=listed(without))
+        yield CODES["SCO-007"].finding(file=run.run.per_task, run=run.index, n=len(without), trials=trials, ids=listed(without))
     if short := [task for task, entry in entries.items() if entry.trials and len(entry.trials) < trials]:
-        yield CODES["SCO-006"].finding(run=run.index, n=len(short), trials=trials, ids=listed(short))
+        yield CODES["SCO-006"].finding(file=run.run.per_task, run=run.index, n=len(short), trials=trials, ids=listed(short))
 
 
 def _possible(run: RunEvidence, scores: Scores, trials: int) -> Iterator[Finding]:
@@ -96,7 +99,8 @@ def _possible(run: RunEvidence, scores: Scores, trials: int) -> Iterator[Finding
                 agrees_loosely(score, k, n) for n in range(1, min(trials, 100) + 1) for k in (int(score * n), int(score * n) + 1)
             )
         if not fine and (named := named + 1) <= MAX_NAMED:
-            yield CODES["SCO-005"].finding(run=run.index, task=task, score=decimal(scores.by_task[task]), trials=trials)
+            said = {"task": task, "score": decimal(scores.by_task[task])}
+            yield CODES["SCO-005"].finding(file=run.run.per_task, run=run.index, trials=trials, **said)
 
 
 def agrees_loosely(score: Fraction, k: int, n: int) -> bool:
