@@ -11,8 +11,14 @@ from collections.abc import Callable
 HARD, JOINT = b"\x00", b"\x01"
 """Between two strings: `JOINT` where they are pieces of one streamed text, `HARD` elsewhere."""
 
-LINE_BREAK = re.compile(rb"\x01|(?<!\n)\r?\n(?!\r?\n)[ \t]*|\\\\*(?:\r?\n|(?:r\\+)?n)[ \t]*")
+_NEWLINE = rb"(?:(?<!\n)\r?\n(?!\r?\n)|\\\\*(?:\r?\n|(?:r\\+)?n))[ \t]*"
+LINE_BREAK = re.compile(rb"\x01|" + _NEWLINE)
 """The end of a line in a text or in a JSON string, with the next line's indentation; or a joint. An empty line is an end."""
+_GUTTER = rb"(?:[+>|-][ \t]?|[0-9]{1,5}(?:\t|\\+t|[:|] ?))"
+_QUOTES = rb"\\*([\"'])[ \t]*[+\\]?[ \t]*" + _NEWLINE + rb"\\*\1"
+QUOTED_BREAK = re.compile(_QUOTES + rb"|" + _NEWLINE + _GUTTER)
+"""The end of a line with what stands before the next one in a diff, a listing or a mail, or with the quotes around each line."""
+ANY_BREAK = re.compile(QUOTED_BREAK.pattern + rb"|" + LINE_BREAK.pattern)
 JOINT_ONLY = re.compile(rb"\x01")
 
 ESCAPE = re.compile(
@@ -177,17 +183,22 @@ def hex_decoded(text: bytes, lo: int, hi: int) -> tuple[View, int] | None:
 
 
 class _Base64View(View):
-    """Three bytes for four characters of `code`, of which the first `skipped` bytes are left out."""
+    """Three bytes for four characters of `code`. `data` is every `step`-th of these bytes from the one at `first` on."""
 
-    def __init__(self, data: bytes, code: View, skipped: int) -> None:
+    def __init__(self, data: bytes, code: View, first: int, step: int = 1) -> None:
         super().__init__(data, [], [], [])
         self._code = code
-        self._skipped = skipped
+        self._first = first
+        self._step = step
 
     def origin(self, start: int, end: int) -> tuple[int, int]:
-        start, end = start + self._skipped, end + self._skipped
-        return self._code.origin(start // 3 * 4, min((end + 2) // 3 * 4, len(self._code.data)))
+        a, b = self._first + start * self._step, self._first + (end - 1) * self._step + 1
+        return self._code.origin(a // 3 * 4, min((b + 2) // 3 * 4, len(self._code.data)))
 
+
+_LETTER, _ZERO = "[I-Za-f][AQgw][AB][A-Za-z0-9+/]", "A[C-H][AEIMQUYcgkosw048]A"
+BASE64_OF_UTF16 = f"(?:{_LETTER}{_ZERO}|{_ZERO}{_LETTER}){{3}}"
+"""Nine characters of ASCII with a zero byte before or behind each, in base64."""
 
 _SURE = 20
 """So many characters of a candidate stand on one line."""
@@ -217,6 +228,21 @@ def base64_decoded(text: bytes, lo: int, hi: int) -> tuple[View, int] | None:
             view = _Base64View(data[skipped : odd.start() if odd else None], code, skipped)
             return view, view.origin(0, len(view.data))[1] if odd else run.end()
         look *= 4
+
+
+_UTF16 = re.compile(rb"\0?((?:[\t\n\r\x20-\x7e]\0)*[\t\n\r\x20-\x7e])")
+
+
+def utf16_decoded(text: bytes, lo: int, hi: int) -> tuple[View, int] | None:
+    """The ASCII text that stands at `lo` in UTF-16 (either order of bytes) in base64, and where it ends."""
+    run = BASE64_RUN.match(text, lo, hi)
+    assert run is not None
+    code = joined(text, lo, run.end(), LINE_BREAK)
+    found = _UTF16.match(_bytes_of(code.data))
+    if found is None:
+        return None
+    view = _Base64View(found[1][::2], code, found.start(1), 2)
+    return view, view.origin(0, len(view.data))[1]
 
 
 def _bytes_of(code: bytes) -> bytes:

@@ -174,9 +174,45 @@ def binary_in_base64(secret: Secret, rng: random.Random) -> Encoded:
     return [f"blob {base64.b64encode(data).decode()}"], [base64.b64encode(data)[16:-8].decode()]
 
 
+def base64_twice(secret: Secret, rng: random.Random) -> Encoded:
+    own = random.Random(secret.text)
+    (once,), _ = base64_encoded(secret, own)
+    code = once.split()[1]
+    return base64_encoded(secret._replace(text=code, parts=(code[12:-24],)), own)
+
+
+def utf16_in_base64(secret: Secret, rng: random.Random) -> Encoded:
+    text = random.Random(secret.text).choice(("", "x", "xx")) + f" first {secret.text} and some more"
+    data = text.encode(random.Random(secret.text).choice(("utf-16", "utf-16-le", "utf-16-be")))
+    middle = len(text[: text.index(secret.parts[0])]) * 2 + len(secret.parts[0])
+    code = base64.b64encode(data).decode()
+    return [f"powershell -enc {code}"], [code[middle // 3 * 4 : middle // 3 * 4 + 8]]
+
+
+def with_gutters(secret: Secret, rng: random.Random) -> Encoded:
+    """Cut by lines that begin as those of a diff, a listing or a mail do."""
+    return _cut_by(secret, random.Random(secret.text).choice(("\n+", "\n-", "\n> ", "\n| ", "\n    12\t", "\n7: ", "\\n+")))
+
+
+def quoted_by_line(secret: Secret, rng: random.Random) -> Encoded:
+    """Cut as texts are that Python or a shell prints or writes in several lines."""
+    return _cut_by(secret, random.Random(secret.text).choice(("'\n '", '"\n    "', "' +\n  '", '" \\\n"', "\\'\\n \\'")))
+
+
+def _cut_by(secret: Secret, cut: str) -> Encoded:
+    part = max(secret.parts, key=len)
+    told_by_its_end = secret.rule.id == "url-token"
+    if len(part) < 24 or "\n" in secret.text or told_by_its_end:
+        return plain(secret, random.Random(0))
+    at = secret.text.index(part) + 12
+    pieces = [secret.text[:at], secret.text[at:]]
+    return [f"it says ['{cut.join(pieces)}'] there"], _of_parts(secret, pieces)
+
+
 ENCODINGS: tuple[Callable[[Secret, random.Random], Encoded], ...] = (
     plain, json_in_json, url_encoded, wholly_url_encoded, base64_encoded, unicode_escaped, wrapped, in_pieces, in_a_traceback,
-    percent_twice, hexadecimal, entities, unseen, coloured, binary_in_base64,
+    percent_twice, hexadecimal, entities, unseen, coloured, binary_in_base64, base64_twice, utf16_in_base64,
+    with_gutters, quoted_by_line,
 )  # fmt: skip
 
 

@@ -212,7 +212,7 @@ HOSTILE = {
 def test_what_is_put_together_grows_with_the_text_and_not_with_its_square(
     name: str, pieces: bool, finder: Finder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from benchpipe.publish import find, views
+    from benchpipe.publish import match, views
 
     made = 0
 
@@ -224,7 +224,7 @@ def test_what_is_put_together_grows_with_the_text_and_not_with_its_square(
 
     edited = views.edited
     monkeypatch.setattr(views, "edited", counted)
-    monkeypatch.setattr(find, "_LEAST_WORK", 0)
+    monkeypatch.setattr(match, "_LEAST_WORK", 0)
     text = (HOSTILE[name] * 60_000)[:60_000]
     parts = [text[at : at + 40] for at in range(0, len(text), 40)] if pieces else [text]
     redact({"steps": [{"text": part} for part in parts]}, finder)
@@ -232,10 +232,10 @@ def test_what_is_put_together_grows_with_the_text_and_not_with_its_square(
 
 
 def test_where_the_work_ends_the_rest_of_that_text_is_a_finding(finder: Finder, monkeypatch: pytest.MonkeyPatch) -> None:
-    from benchpipe.publish import find
+    from benchpipe.publish import match
 
-    monkeypatch.setattr(find, "_LEAST_WORK", 0)
-    monkeypatch.setattr(find, "_WORK_PER_BYTE", 2)
+    monkeypatch.setattr(match, "_LEAST_WORK", 0)
+    monkeypatch.setattr(match, "_WORK_PER_BYTE", 2)
     key = "ghp" + "_" + corpus.characters(random.Random(8), "b62", 36)
     left = redact_text("eyJaaaaaaaaa\n" * 200 + key, finder)
     assert key not in left

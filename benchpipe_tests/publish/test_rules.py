@@ -4,7 +4,8 @@ import random
 
 import pytest
 
-from benchpipe.publish.find import Finder, hyperscan_candidates, plain_candidates
+from benchpipe.publish.find import Finder
+from benchpipe.publish.prefilter import hyperscan_candidates, plain_candidates
 from benchpipe.publish.rules import Rule, built_in_rules, expand
 from benchpipe_tests.publish.corpus import fill
 
