@@ -6,6 +6,7 @@ Plain functions from text to text; who may call them and when the file is writte
 import difflib
 import io
 import itertools
+import textwrap
 from collections.abc import Mapping, MutableMapping, MutableSequence, Sequence
 from typing import Any, Final, Literal
 
@@ -81,7 +82,7 @@ def _changed(text: str, change: Change) -> str:
 def _where(error: Exception) -> str:
     """The line at which the library gave up, and why."""
     mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None)
-    reason = str(problem or error).strip().splitlines()[0]
+    reason = textwrap.shorten(str(problem or error), 120, placeholder=" …")
     return f"line {mark.line + 1} can't be read ({reason})" if mark else f"the file can't be read ({reason})"
 
 

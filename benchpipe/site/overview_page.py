@@ -281,7 +281,7 @@ def _notice(benchmarks: Sequence[BenchmarkData], states: Sequence[str], what: st
     ]
     if found:
         data, run, _ = found[0]
-        where = f"{data.benchmark.name} · {run.agent.short}" if len(found) == 1 else f"{len(found)} runs"
+        where = data.benchmark.name if len(found) == 1 else f"{len(found)} runs"
         only = "active" if like.icon == "◑" else "nograde"
         href = f"{run_page(data, run.id)}?only={only}#trials" if len(found) == 1 else f"{OVERVIEW}#every-number"
         yield replace(like, text=f"{sum(n for *_, n in found):,} {what}: {where}", href=href)

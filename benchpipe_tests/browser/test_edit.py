@@ -12,7 +12,7 @@ from benchpipe.lab import Lab
 from benchpipe.site.editing import SCRIPT, Editor
 from benchpipe.site.server import SiteServer
 from benchpipe_tests.browser.kitchen import build, watched
-from benchpipe_tests.site.labs import make_lab
+from benchpipe_tests.site.labs import make_lab, write_logs
 
 
 @pytest.fixture
@@ -97,6 +97,18 @@ def test_a_page_that_is_rebuilt_waits_with_its_reload_until_the_dialog_is_closed
     assert editing.input_value("#edit-value") == "half a sentence"
     with editing.expect_navigation():
         editing.keyboard.press("Escape")
+
+
+def test_a_trial_is_curated_from_its_log_page(editing: Any, lab: Lab) -> None:
+    write_logs(lab, steps=4)
+    build(lab)
+    editing.goto("runs/kitchen/#token=secret")
+    editing.click("tr[data-state='success'] a.pill >> nth=0")
+    _, _, run, task, mode, _ = editing.evaluate("location.pathname.slice(1)").split("/")
+    editing.click("[data-curate]")
+    assert [editing.input_value(f"#edit-{name}") for name in ("task", "mode")] == [task, mode]
+    assert editing.input_value("#edit-trial") == editing.inner_text(".facts dt:text-is('trial') + dd")
+    assert run in editing.inner_text("#edit-title")
 
 
 def test_what_check_warns_of_is_shown_before_it_is_written(editing: Any) -> None:

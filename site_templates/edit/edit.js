@@ -45,12 +45,16 @@ async function ask(address, order) {
   return body;
 }
 
-// What the page is about: a run's page, a task list or a task page.
+// What the page is about: a run's page, the log of the trial that counts, a task list or a task page.
 function subject() {
   const run = document.querySelector("section.run[data-run-id]");
   if (run) return { benchmark: run.dataset.benchmark, run: run.dataset.runId };
-  const [, benchmark, , task] = location.pathname.match(/^\/benchmarks\/([^/]+)\/(tasks\/([^/]+)\/)?$/) || [];
-  return benchmark ? { benchmark: decodeURIComponent(benchmark), run: "", task: task ? decodeURIComponent(task) : "" } : null;
+  const [area, benchmark, ...rest] = location.pathname.split("/").filter(Boolean).map(decodeURIComponent);
+  if (area === "benchmarks" && benchmark) return { benchmark, run: "", task: rest[1] || "" };
+  const fact = [...document.querySelectorAll(".facts dt")].find((key) => key.textContent === "trial");
+  const [id, task, mode] = rest;
+  if (area !== "runs" || !fact || mode.endsWith("-prev")) return null;
+  return { benchmark, run: id, task, mode, trial: fact.nextElementSibling.textContent };
 }
 
 function openDialog(about) {
