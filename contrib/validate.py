@@ -713,10 +713,10 @@ Checks that submissions have the right shape and agree with themselves. It does 
 what `benchpipe contrib check FILE` does. Exit: 0 fine, 1 something to mend, 2 wrong use."""
 
 
-def document_findings(data: bytes, place: str, schema: dict[str, Any], *, written: str | None = None) -> tuple[Any, list[Finding]]:
+def document_findings(data: bytes, place: str, schema: dict[str, Any], *, written: Sequence[str] = ()) -> tuple[Any, list[Finding]]:
     """(parsed value or None, findings) of a file's bytes.
 
-    `place` is the file's path with `/`; `written` is the sha256 under which the platform wrote this file itself.
+    `place` is the file's path with `/`; `written` are the sha256 of this file as the platform wrote it itself.
     """
     try:
         text = decode(data)
@@ -725,7 +725,7 @@ def document_findings(data: bytes, place: str, schema: dict[str, Any], *, writte
         return None, [unreadable(*fault) for fault in refused.faults]
     if len(contacts_of(doc)) > MAX_CONTACTS:
         return None, [unreadable(None, "", f"holds more than {MAX_CONTACTS} contact values, and it becomes public. Remove them")]
-    platform_written = written is not None and written == hashlib.sha256(data).hexdigest()
+    platform_written = hashlib.sha256(data).hexdigest() in written
     shape, rules = shape_findings(doc, schema), file_findings(doc, place, platform_written=platform_written)
     not_theirs = {finding.pointer for finding in rules if finding.code == "SUB-020"}  # what is to be removed needs no right shape
     shape = [finding for finding in shape if not any(f"{finding.pointer}/".startswith(f"{part}/") for part in not_theirs)]

@@ -130,9 +130,12 @@ def withdraw(ctx: click.Context, submission: str, reason: str) -> int:
 def correct(ctx: click.Context, submission: str, new: Path | None, was: Path | None, reason: str) -> int:
     """Replace SUBMISSION by a corrected file and record scores before and after, with a public reason.
 
+    What the platform wrote into it (status, mirror) comes out; contrib mirror enters it again.
+
     Example: benchpipe contrib correct deskwork/first-come/rules --file fixed.json --reason "round 2 was reported as 3"
     """
     from benchpipe.contributions import decisions, reading, strict_json
+    from benchpipe.contributions.trajectories.writing_back import without_blocks
     from benchpipe.files import write_bytes
 
     lab = lab_of(ctx)
@@ -143,11 +146,11 @@ def correct(ctx: click.Context, submission: str, new: Path | None, was: Path | N
     try:
         old, data = (reading.Reader(lab).read(path or target) for path in (before, after))
         scores = (decisions.scores_of_file(old), decisions.scores_of_file(data))
+        data = without_blocks(data)
     except strict_json.Refused as refused:
         raise UsageError(f"{submission}: one of the files {refused}") from None
     done = _decide(ctx, submission, lambda e, b: decisions.correct(e, b, day=_today(), reason=reason, scores=scores), "corrected")
-    if new:
-        write_bytes(target, data)
+    write_bytes(target, data)
     return done
 
 

@@ -108,6 +108,9 @@ def mirror(
     if dry_run:
         for declared in linked:
             click.echo(f"{declared.path}: {mirroring.planned(lab, declared) or 'nothing to do'}")
+        for file in chosen:
+            if mirroring.outdated(lab, registry.benchmarks, file, mirroring.utc_now()) is not None:
+                click.echo(f"{lab.relative(file)}: enter the verdict of now and the mirror")
         return 0
     store = None if no_mirror or not linked else mirroring.mirror_of(registry.public.hub_dataset, folder, base)
     wrong = 0
@@ -122,5 +125,8 @@ def mirror(
         why = "".join(f"; {text}" for text in (done.fault, done.link) if text)
         click.echo(f"{done.path}: {done.before} → {done.after}{level}{why}")
         wrong += bool(why)
+    for file in chosen:
+        if mirroring.restate(lab, registry.benchmarks, file, mirroring.utc_now()):
+            click.echo(f"{lab.relative(file)}: entered the verdict of now and the mirror")
     click.echo(f"{len(linked)} submission(s) with linked trajectories, {wrong} with something to look at", err=True)
     return 1 if wrong else 0

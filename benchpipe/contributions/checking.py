@@ -99,7 +99,7 @@ def check_submission(
         return Checked(path=name, report=unread(name, said([unreadable(*f) for f in refused.faults], name, ())), input_sha256="")
     first = _decisions(reader, lab, path.absolute())
     key = f"{path.parent.name}/{path.stem}"
-    doc, findings = document_findings(data, path.absolute().as_posix(), submission_schema(), written=first.on(key).written)
+    doc, findings = document_findings(data, path.absolute().as_posix(), submission_schema(), written=first.on(key).own)
     contacts = contacts_of(doc)
     dataset = file_rules.field(doc, "dataset")
     benchmark = benchmarks.get(dataset) if isinstance(dataset, str) else None

@@ -68,6 +68,13 @@ class Decided(msgspec.Struct, frozen=True, kw_only=True):
     corrections: tuple[Correction, ...] = ()
     written: str | None = None
     """sha256 of the submission file as the platform last wrote it (status, mirror); any other `status` is a stranger's."""
+    writing: str | None = None
+    """sha256 of what the platform is about to write; stays if that is cut off."""
+
+    @property
+    def own(self) -> tuple[str, ...]:
+        """Hashes of a submission file whose `status` is the platform's."""
+        return tuple(digest for digest in (self.written, self.writing) if digest)
 
 
 class MethodOwner(msgspec.Struct, frozen=True, kw_only=True):
@@ -175,6 +182,11 @@ def request_trajectories(entry: dict[str, Any], before: Decided, *, day: str, re
     if before.trajectories and not before.trajectories.answered:
         raise UsageError(f"trajectories were asked for on {before.trajectories.asked}")
     entry["trajectories"] = {"asked": day, "reason": public_reason(reason)}
+
+
+def wrote(entry: dict[str, Any], before: Decided) -> None:
+    """What was being written into the submission is written."""
+    entry["written"] = entry.pop("writing")
 
 
 def withdraw(entry: dict[str, Any], before: Decided, *, day: str, reason: str) -> None:

@@ -1,4 +1,5 @@
-"""Do the results pages of a built site say what contrib/ holds? Rows are made afresh, from no memory, and compared.
+"""Do the results pages of a built site say what contrib/ holds, and do merged files say what the gate says? Rows are made
+afresh, from no memory, and compared.
 
 Writes nothing.
 """
@@ -26,12 +27,29 @@ _UNVERIFIED = '<h2 id="unverified">'
 
 
 def disagreements(lab: Lab, registry: Registry, site: Path, *, today: date) -> list[Finding]:
-    """Row files and pages below `site` that differ from the rows of the merged files: other bytes, other rows, or not there."""
-    return [
-        Finding(RULE, "error", lab.relative(site / path), None, f"{fault}. Build the site again")
-        for _, dataset, results in load_results(lab, registry, today=today, remembered=False)
-        for path, fault in (*_files(site, results), *_pages(site, dataset, results))
-    ]
+    """Row files and pages below `site` that differ from the rows of the merged files: other bytes, other rows, or not there.
+
+    And merged files whose written verdict is no longer the one that their rows have.
+    """
+    found = []
+    for _, dataset, results in load_results(lab, registry, today=today, remembered=False):
+        for path, fault in (*_files(site, results), *_pages(site, dataset, results)):
+            found.append(Finding(RULE, "error", lab.relative(site / path), None, f"{fault}. Build the site again"))
+        for path, fault in _written(dataset):
+            found.append(Finding(RULE, "error", path, None, f"{fault}. Bring it up to date: benchpipe contrib mirror"))
+    return found
+
+
+def _written(dataset: Dataset) -> Iterator[tuple[str, str]]:
+    for checked in dataset.checked:
+        status, report = (checked.doc or {}).get("status"), checked.report
+        if status is None:
+            continue
+        reasons = [(reason["code"], reason["message"]) for reason in status["reasons"]]
+        if status["verified"] != (report.verdict == "verified"):
+            yield checked.path, f"says verified: {str(status['verified']).lower()}, the gate says {report.verdict}"
+        elif reasons != [(said.code, said.message) for said in report.reasons]:
+            yield checked.path, "gives other reasons than the gate"
 
 
 def _files(site: Path, results: Results) -> Iterator[tuple[str, str]]:

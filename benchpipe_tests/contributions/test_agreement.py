@@ -2,6 +2,7 @@
 
 import pytest
 
+from benchpipe.contributions.trajectories.writing_back import entered, write
 from benchpipe.files import write_bytes
 from benchpipe.registry.load import load_registry
 from benchpipe.site.agreement import RULE, disagreements
@@ -55,6 +56,14 @@ def test_a_row_file_of_other_bytes_and_a_missing_page_are_noticed(built: Contrib
     (built.lab.site / rows).write_text("row_id\n")
     (built.lab.site / OWN).unlink()
     assert found(built) >= {(rows, "holds other rows than contrib/"), (OWN, "is not there")}
+
+
+def test_a_written_verdict_that_is_no_longer_the_gates_is_noticed(built: Contribution) -> None:
+    name = built.lab.relative(built.file)
+    write(built.lab, name, entered(built.file.read_bytes(), built.check(), None, None, "2026-11-30T08:00:00Z"))
+    assert name not in {path for path, _ in found(built)}
+    built.edit(lambda doc: doc["platform"].update(content_sha="0" * 64), built.run_meta)
+    assert (name, "says verified: true, the gate says unverified") in found(built)
 
 
 def test_what_is_merged_after_the_build_is_noticed_whatever_the_memory_says(built: Contribution) -> None:

@@ -5,7 +5,8 @@ steps.
 """
 
 from collections.abc import Callable
-from datetime import UTC, date, datetime
+from contextlib import AbstractContextManager
+from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
@@ -18,8 +19,8 @@ from benchpipe.contributions.trajectories.fetching import Policy
 from benchpipe.contributions.trajectories.known import Benchmarks, replayed_of
 from benchpipe.contributions.trajectories.mirrors import FolderMirror, HubMirror, Mirror
 from benchpipe.contributions.trajectories.steps import STEPS, Tools, advance
-from benchpipe.contributions.trajectories.trail import MirrorRecord, State, Trail, load_trail, save_trail, trail_file
-from benchpipe.contributions.trajectories.writing_back import write_back
+from benchpipe.contributions.trajectories.trail import MirrorRecord, State, Trail, load_trail, save_trail, time_text, trail_file
+from benchpipe.contributions.trajectories.writing_back import entered, write
 from benchpipe.files import json_bytes, lock, sha256
 from benchpipe.lab import Lab
 
@@ -54,11 +55,11 @@ def advance_submission(
     tools = Tools(
         work=work_folder(lab, declared),
         now=now,
-        write_back=lambda record: _write_back(lab, benchmarks, declared, record, now().date()),
+        write_back=lambda record: write(lab, declared.path, _entered(lab, benchmarks, lab.root / declared.path, record, now())),
         mirror=mirror,
         policy=policy or Policy(),
     )
-    with lock(lab.lock_file(f"trajectories-{sha256(declared.path.encode())[:16]}")):
+    with _held(lab, declared.path):
         before = load_trail(file)
         after = advance(before, declared, tools, lambda trail: save_trail(file, trail), until)
     return Advanced(
@@ -80,21 +81,50 @@ def planned(lab: Lab, declared: Declared) -> str:
     return "" if step is None else f"go on from {trail.state} ({step.__name__.replace('_', ' ')})"
 
 
+def outdated(lab: Lab, benchmarks: Benchmarks, file: Path, now: datetime) -> bytes | None:
+    """A submission's bytes with the verdict of now and the mirror that there is of its archive, if its file says otherwise.
+
+    None if it does not, and for a submission that was never mirrored: only then is there anything that the platform says in it.
+    """
+    if not file.is_relative_to(lab.contrib_results):
+        return None
+    doc = check_submission(file, lab, benchmarks, today=now.date()).doc or {}
+    trail = load_trail(trail_file(lab, lab.relative(file)))
+    copy = trail.mirror if trail and trail.state == "mirrored" else None
+    mirror = copy if copy and (doc.get("trajectories") or {}).get("sha256") == copy.sha256 else None
+    if mirror is None and "status" not in doc:
+        return None
+    new = _entered(lab, benchmarks, file, mirror, now)
+    return new if new != file.read_bytes() else None
+
+
+def restate(lab: Lab, benchmarks: Benchmarks, file: Path, now: datetime) -> bool:
+    """Bring what the platform writes into a mirrored submission up to date; whether anything was written. LockHeld as above."""
+    with _held(lab, lab.relative(file)):
+        new = outdated(lab, benchmarks, file, now)
+        if new is not None:
+            write(lab, lab.relative(file), new)
+    return new is not None
+
+
+def _held(lab: Lab, path: str) -> AbstractContextManager[None]:
+    return lock(lab.lock_file(f"trajectories-{sha256(path.encode())[:16]}"))
+
+
 def work_folder(lab: Lab, declared: Declared) -> Path:
     """Where one archive is worked on: named by its hash, never by anything a stranger wrote."""
     return lab.cache / "contrib" / "trajectories" / sha256(f"{declared.path} {declared.sha256}".encode())[:32]
 
 
-def _write_back(lab: Lab, benchmarks: Benchmarks, declared: Declared, record: MirrorRecord, today: date) -> None:
-    """The verdict of now, with the reference of the submission's first row above H0, into its file."""
-    path = lab.root / declared.path
-    dataset = path.parent.parent.name
+def _entered(lab: Lab, benchmarks: Benchmarks, path: Path, record: MirrorRecord | None, now: datetime) -> bytes:
+    """A submission with the verdict of now, the reference of its first row above H0, and a mirror."""
+    dataset, today = path.parent.parent.name, now.date()
     checked = check_submission(path, lab, benchmarks, today=today, replayed=replayed_of(lab, benchmarks, path, today))
     all_checked = check_dataset(lab, dataset, benchmarks, today=today)
     results = results_of(all_checked, benchmarks[dataset])
-    rows = [row for row in (*results.verified, *results.unverified) if row.submission_path == declared.path]
+    rows = [row for row in (*results.verified, *results.unverified) if row.submission_path == checked.path]
     references = [row.reference for row in rows if row.reference not in (H0, NO_REFERENCE)]
-    write_back(lab, declared.path, checked, record, references[0] if references else None)
+    return entered(path.read_bytes(), checked, record, references[0] if references else None, time_text(now))
 
 
 def states(lab: Lab, dataset: str) -> dict[str, Trail]:

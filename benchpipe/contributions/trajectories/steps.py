@@ -7,7 +7,7 @@ A failed step is not tried again until its input has changed; only a silent serv
 import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from fractions import Fraction
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -21,7 +21,7 @@ from benchpipe.contributions.trajectories.contents import Contents, means, read_
 from benchpipe.contributions.trajectories.declared import Declared
 from benchpipe.contributions.trajectories.fetching import Forbidden, Policy, TooLarge, Unreachable
 from benchpipe.contributions.trajectories.mirrors import Mirror, digest
-from benchpipe.contributions.trajectories.trail import VERIFIED, Attempt, MirrorRecord, State, Trail, certain
+from benchpipe.contributions.trajectories.trail import VERIFIED, Attempt, MirrorRecord, State, Trail, certain, time_text
 from benchpipe.publish.media.stores import StoreError
 
 MAX_ARCHIVE = 50 << 30
@@ -50,7 +50,7 @@ class Tools:
 
     def time(self) -> str:
         """Now, as records write it."""
-        return self.now().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        return time_text(self.now())
 
     def clear(self) -> None:
         """Nothing of the archive stays."""

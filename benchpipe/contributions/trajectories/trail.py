@@ -5,7 +5,7 @@ writing only; what may follow what is said in `steps`.
 """
 
 import contextlib
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Literal
 
@@ -93,6 +93,11 @@ class Trail(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         if self.state in VERIFIED:
             return Replayed(False, self.dead_link) if self.dead_link else Replayed(True, level=self.replay_level)
         return Replayed(False, self.fault or "", self.code or "TRJ-001") if self.state in FAILED else None
+
+
+def time_text(time: datetime) -> str:
+    """A moment as trails and submissions write it."""
+    return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 TRIES, HOURS = 3, 24

@@ -1,57 +1,64 @@
 """Enters a verdict and a mirror into a merged submission: `status` and `trajectories.mirror`, and nothing else (3.11, 15.4).
 
 Keys keep their order and numbers their literal form. The contributor's own link is never touched. The file's new hash is
-noted among the maintainers' decisions first, so that nobody else's `status` is ever believed.
+noted among the maintainers' decisions first, beside the old one, so that nobody else's `status` is ever believed and nothing
+is lost if the writing is cut off.
 """
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from benchpipe import __version__
 from benchpipe.contributions import decisions
 from benchpipe.contributions.checking import Checked
+from benchpipe.contributions.file_rules import field
 from benchpipe.contributions.strict_json import decode, dumps, parse
 from benchpipe.contributions.trajectories.trail import MirrorRecord
 from benchpipe.files import sha256, write_bytes
 from benchpipe.lab import Lab
 
 
-def written(data: bytes, status: Mapping[str, Any], mirror: MirrorRecord | None) -> bytes:
-    """A submission's bytes with the platform's two blocks in them. Pure; equal inputs give equal bytes."""
+def entered(data: bytes, checked: Checked, mirror: MirrorRecord | None, reference: str | None, now: str) -> bytes:
+    """A submission's bytes with the verdict of now and the mirror (None: the one it names stays). Pure.
+
+    The hash of the contributor's own file stays, and while the verdict is the same the time of its check: bytes that say it
+    already come back as they are.
+    """
     doc = parse(decode(data))
+    before = doc.get("status", {})
     if mirror is not None:
         doc["trajectories"]["mirror"] = msgspec.to_builtins(mirror)
-    doc["status"] = dict(status)
+    verdict = {
+        "verified": checked.report.verdict == "verified",
+        "mirrored": field(doc, "trajectories", "mirror") is not None,
+        "reasons": [{"code": said.code, "message": said.message} for said in checked.report.reasons],
+        "reference": reference,
+    }
+    by = {"checked_at": now, "checker": f"benchpipe@{__version__}"}
+    if all(before.get(key) == value for key, value in verdict.items()):
+        by = {key: before.get(key, value) for key, value in by.items()}
+    doc["status"] = {**verdict, **by, "input_sha256": before.get("input_sha256") or checked.input_sha256}
     return dumps(doc).encode()
 
 
-def status_of(checked: Checked, *, mirrored: bool, reference: str | None, checked_at: str, before: Any) -> dict[str, Any]:
-    """The `status` block of a verdict. `before` is the block that is there; the contributor's own hash stays in it."""
-    kept = before.get("input_sha256") if isinstance(before, Mapping) else None
-    return {
-        "verified": checked.report.verdict == "verified",
-        "mirrored": mirrored,
-        "reasons": [{"code": said.code, "message": said.message} for said in checked.report.reasons],
-        "reference": reference,
-        "checked_at": checked_at,
-        "checker": f"benchpipe@{__version__}",
-        "input_sha256": kept or checked.input_sha256,
-    }
+def without_blocks(data: bytes) -> bytes:
+    """A submission's bytes as a contributor may send them: without the platform's two blocks. Refused if they can't be read."""
+    doc = parse(decode(data))
+    blocks = [(doc, "status"), (field(doc, "trajectories"), "mirror")]
+    there = [(parent, key) for parent, key in blocks if isinstance(parent, dict) and key in parent]
+    for parent, key in there:
+        del parent[key]
+    return dumps(doc).encode() if there else data
 
 
-def write_back(lab: Lab, path: str, checked: Checked, mirror: MirrorRecord, reference: str | None) -> None:
-    """Write a verdict and a mirror into the submission at a lab-relative path. Doing it again changes nothing."""
-    file = lab.root / path
-    data = file.read_bytes()
-    before = (checked.doc or {}).get("status")
-    status = status_of(checked, mirrored=True, reference=reference, checked_at=mirror.mirrored_at, before=before)
-    new = written(data, status, mirror)
+def write(lab: Lab, path: str, new: bytes) -> None:
+    """Write what was `entered` into the submission at a lab-relative path, and note its hash. Doing it again changes nothing."""
     dataset, key = _key(path)
-    decisions.change(lab.state_contrib / f"{dataset}.yml", key, lambda entry, _: entry.update(written=sha256(new)))
-    write_bytes(file, new)
+    state, digest = lab.state_contrib / f"{dataset}.yml", sha256(new)
+    decisions.change(state, key, lambda entry, _: entry.update(writing=digest))
+    write_bytes(lab.root / path, new)
+    decisions.change(state, key, decisions.wrote)
 
 
 def _key(path: str) -> tuple[str, str]:

@@ -11,7 +11,7 @@ from benchpipe.contributions.artifacts.store import report_digest
 from benchpipe.contributions.rows import results_of
 from benchpipe.contributions.store import Dataset, check_dataset, submission_files
 from benchpipe.contributions.trajectories.known import declared_of
-from benchpipe.contributions.trajectories.mirroring import advance_submission, mirror_of, states_digest
+from benchpipe.contributions.trajectories.mirroring import advance_submission, mirror_of, restate, states_digest
 from benchpipe.contributions.trajectories.trail import State
 from benchpipe.pipeline import inputs, report
 from benchpipe.pipeline.assets.site import build, built
@@ -129,6 +129,8 @@ def trajectory_asset(name: str, until: State, what: str, *deps: str) -> dg.Asset
                 mirror = mirror_of(look.registry.public.hub_dataset, None, None) if until == "mirrored" else None
                 done = advance_submission(look.lab, benchmarks, declared, mirror=mirror, now=scene.now, until=until)
                 rows.append(msgspec.structs.asdict(done))
+            if until == "mirrored":
+                restate(look.lab, benchmarks, file, scene.now())
         return report.result(
             states_digest(look.lab, dataset)[:24],
             n_submissions=len(rows),

@@ -3,6 +3,8 @@
 import io
 import json
 import re
+import subprocess
+import sys
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
@@ -10,8 +12,11 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from benchpipe.contributions import decisions
+from benchpipe.contributions.trajectories import mirroring, writing_back
 from benchpipe.contributions.trajectories.mirrors import Copied, FolderMirror
 from benchpipe.errors import UsageError
+from benchpipe.files import sha256
 from benchpipe.publish.media.stores import StoreError
 from benchpipe_tests.contributions.artifacts.mutations import link
 from benchpipe_tests.contributions.trajectories.conftest import World, pack_rounds
@@ -93,6 +98,50 @@ def test_a_status_that_somebody_else_changes_is_not_believed(world: World) -> No
     report = world.report()
     assert report.verdict == "refused"
     assert {said.code for said in report.findings} == {"SUB-020"}
+
+
+def test_a_correction_of_a_mirrored_submission_keeps_its_mirror(world: World, tmp_path: Path) -> None:
+    world.go()
+    lab, mirror = world.contribution.lab, world.doc["trajectories"]["mirror"]
+    fixed = tmp_path / "fixed.json"
+    fixed.write_text(world.file.read_text().replace('"selection": "last"', '"selection": "fixed_in_advance"', 1))
+    key, options = "deskwork/first-come/v1", ["--file", str(fixed), "--reason", "the round was fixed in advance"]
+    command = [sys.executable, "-c", "from benchpipe.cli.main import main; main()", "--lab", str(lab.root)]
+    subprocess.run([*command, "contrib", "correct", key, *options], check=True, capture_output=True)
+    assert world.report().verdict == "verified"
+    assert "mirror" not in world.doc["trajectories"]
+    assert mirroring.restate(lab, world.contribution.benchmarks(), world.file, world.now)
+    assert world.report().verdict == "verified"
+    assert world.doc["trajectories"]["mirror"] == mirror
+    assert (world.doc["status"]["verified"], world.doc["status"]["mirrored"]) == (True, True)
+    assert not mirroring.restate(lab, world.contribution.benchmarks(), world.file, world.now)
+
+
+def test_a_verdict_that_moves_on_is_entered_anew_with_its_reasons(world: World) -> None:
+    world.go()
+    lab, benchmarks = world.contribution.lab, world.contribution.benchmarks()
+    before = world.doc["status"]
+    world.wait(24)
+    assert not mirroring.restate(lab, benchmarks, world.file, world.now)
+    world.contribution.edit(lambda doc: doc["platform"].update(content_sha="0" * 64), world.contribution.run_meta)
+    assert mirroring.restate(lab, benchmarks, world.file, world.now)
+    status = world.doc["status"]
+    assert (status["verified"], status["mirrored"], status["checked_at"]) == (False, True, "2026-12-01T08:00:00Z")
+    assert {reason["code"] for reason in status["reasons"]} == {"PLT-001"}
+    assert status["input_sha256"] == before["input_sha256"]
+    assert world.report().verdict == "unverified"
+
+
+def test_a_writing_that_is_cut_off_loses_neither_file(world: World) -> None:
+    world.go()
+    lab, old = world.contribution.lab, world.file.read_bytes()
+    new = old.replace(b'"verified": true', b'"verified": false')
+    writing_back.write(lab, lab.relative(world.file), new)
+    state = lab.state_contrib / "deskwork.yml"
+    decisions.change(state, "first-come/v1", lambda entry, _: entry.update(written=sha256(old), writing=sha256(new)))
+    for data in (old, new):
+        world.file.write_bytes(data)
+        assert world.report().verdict == "verified"
 
 
 def test_a_replay_speaks_only_for_the_scores_it_was_made_with(world: World) -> None:
@@ -351,7 +400,7 @@ def test_a_trail_that_cannot_be_read_stops_nobody_else(world: World) -> None:
 
 def test_nobody_goes_on_while_somebody_is_at_it(world: World) -> None:
     from benchpipe.errors import LockHeld
-    from benchpipe.files import lock, sha256
+    from benchpipe.files import lock
 
     lab = world.contribution.lab
     with lock(lab.lock_file(f"trajectories-{sha256(world.declared.path.encode())[:16]}")), pytest.raises(LockHeld):
@@ -359,8 +408,6 @@ def test_nobody_goes_on_while_somebody_is_at_it(world: World) -> None:
 
 
 def test_states_and_their_digest_are_what_assets_show(world: World) -> None:
-    from benchpipe.contributions.trajectories import mirroring
-
     lab = world.contribution.lab
     before = mirroring.states_digest(lab, "deskwork")
     assert mirroring.states(lab, "deskwork") == {}
