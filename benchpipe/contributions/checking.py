@@ -19,7 +19,7 @@ from benchpipe.contributions.codes import CODES
 from benchpipe.contributions.contacts import MARK, contacts_of, told, without_contacts
 from benchpipe.contributions.decisions import Decisions, overdue, parse_decisions
 from benchpipe.contributions.door import document_findings, placed, unreadable
-from benchpipe.contributions.evidence import Evidence, Replayed, RunEvidence, gather_runs, missing_per_task
+from benchpipe.contributions.evidence import Evidence, Replayed, RunEvidence, declared_texts, exposed, gather_runs, missing_per_task
 from benchpipe.contributions.findings import Finding, listed
 from benchpipe.contributions.gate import config, publication, score, state, task_set, validity
 from benchpipe.contributions.gate.shown import evidence_of
@@ -100,7 +100,7 @@ def check_submission(
     first = _decisions(reader, lab, path.absolute())
     key = f"{path.parent.name}/{path.stem}"
     doc, findings = document_findings(data, path.absolute().as_posix(), submission_schema(), written=first.on(key).own)
-    contacts = contacts_of(doc)
+    contacts, exposed_here = contacts_of(doc), list(exposed(reader, path.absolute(), data, declared_texts(doc)))
     dataset = file_rules.field(doc, "dataset")
     benchmark = benchmarks.get(dataset) if isinstance(dataset, str) else None
     if doc is not None and isinstance(dataset, str) and benchmark is None:
@@ -109,7 +109,7 @@ def check_submission(
     if benchmark and not is_binary(benchmark):
         findings = [finding for finding in findings if finding.code != "SUB-018"]
     if benchmark is None or any(finding.severity == "error" for finding in findings):
-        findings += _unresolved(reader, path.absolute(), doc)
+        findings += [*exposed_here, *_unresolved(reader, path.absolute(), doc)]
         findings = placed(findings, decode(data)) if doc is not None else findings
         return Checked(path=name, report=unread(name, said(findings, name, contacts)), input_sha256=sha256(data))
     submission = Submission.model_validate(doc)
@@ -127,7 +127,7 @@ def check_submission(
         commit_known=platform.known(submission.platform.commit) if platform else None,
         platform_at_commit=platform.content_sha(benchmark, submission.platform.commit) if platform else None,
     )
-    entries = said(placed([*findings, *judge(evidence)], decode(data)), name, ())
+    entries = said(placed([*findings, *exposed_here, *judge(evidence)], decode(data)), name, ())
     report = report_of(name, evidence, entries)
     return Checked(
         path=name,
@@ -197,9 +197,7 @@ def _measured(evidence: Evidence, run: RunEvidence) -> Measured:
     scores = run.scores.by_task if run.scores else {}
     return Measured(
         pool=pool.id if pool else None,
-        stack_key=stack_key(
-            evidence.submission.dataset, pool.id if pool else "", agent.base_harness, agent.model, agent.decoding
-        ),
+        stack_key=stack_key(evidence.submission.dataset, pool.id if pool else "", agent.base_harness, agent.model, agent.decoding),
         score=str(run.scores.mean if run.scores else Fraction(run.run.score)),
         by_task={_told_apart(task): str(score) for task, score in sorted(scores.items())},
         replay_level=evidence.replayed.level if evidence.replayed else None,

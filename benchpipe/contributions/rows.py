@@ -22,6 +22,7 @@ from benchpipe.contributions.stacks import (
     gained_and_lost,
     interval,
     reference_of,
+    stack_of,
 )
 from benchpipe.contributions.store import Dataset
 from benchpipe.registry.records import Benchmark
@@ -96,7 +97,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def stack(self) -> Stack:
         """The group it stands in."""
-        return Stack(self.dataset, self.pool, self.base_harness, self.model, self.decoding, self.stack_key)
+        return stack_of(self.dataset, self.pool, self.base_harness, self.model, self.decoding, self.stack_key)
 
     @property
     def is_h0(self) -> bool:
@@ -204,13 +205,8 @@ def _candidate(checked: Checked, n: int, doc: Mapping[str, Any], measured: Measu
     return Candidate(
         row_id=row_id(checked, n),
         path=checked.path,
-        stack=Stack(
-            doc["dataset"],
-            measured.pool or "",
-            agent["base_harness"],
-            agent["model"],
-            agent["decoding"],
-            measured.stack_key,
+        stack=stack_of(
+            doc["dataset"], measured.pool or "", agent["base_harness"], agent["model"], agent["decoding"], measured.stack_key
         ),
         conditions=conditions_of(config["trials"], config["sampling"]),
         round=run["round"],

@@ -93,9 +93,21 @@ class Reference:
 
 
 def stack_key(dataset: str, pool: str, base_harness: str, model: str, decoding: str) -> str:
-    """What rows of one stack have in common: a digest of its names, NFC and trimmed, the model's without regard to case."""
-    names = [unicodedata.normalize("NFC", name).strip() for name in (dataset, pool, base_harness, model.casefold(), decoding)]
-    return sha256(json.dumps(names).encode())[:16]
+    """The key of a stack from its names as they were written."""
+    return sha256(json.dumps(_normalised(dataset, pool, base_harness, model, decoding)).encode())[:16]
+
+
+def stack_of(dataset: str, pool: str, base_harness: str, model: str, decoding: str, key: str) -> Stack:
+    """A stack from its names as they are shown, and its key."""
+    return Stack(*_normalised(dataset, pool, base_harness, model, decoding), key)
+
+
+def _normalised(dataset: str, pool: str, base_harness: str, model: str, decoding: str) -> tuple[str, str, str, str, str]:
+    """NFC and trimmed; the model's name without regard to case."""
+    dataset, pool, base_harness, model, decoding = (
+        unicodedata.normalize("NFC", text).strip() for text in (dataset, pool, base_harness, model, decoding)
+    )
+    return dataset, pool, base_harness, model.casefold(), decoding
 
 
 def conditions_of(trials: int, sampling: str) -> Conditions:

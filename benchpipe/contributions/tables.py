@@ -18,6 +18,7 @@ COLUMNS: Mapping[str, str] = {
     "base_harness": "name@version of the harness that is improved",
     "model": "model that drives the harness",
     "decoding": "decoding in words",
+    "stack_key": "equal for rows of one stack, different for any two; names may be shown with contact data taken out",
     "trials": "measurements of each task",
     "sampling": "which tasks were sampled; all = every one",
     "method": "method that improved the harness",

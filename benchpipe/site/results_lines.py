@@ -222,6 +222,7 @@ def stacks(rows: Sequence[Row]) -> tuple[StackTable, ...]:
         facts = (
             ("Decoding", first.decoding),
             ("Pool", f"{stack.pool}, {first.n_tasks} tasks"),
+            ("Stack", stack.key),
         )
         mixed = len({(row.trials, row.sampling) for row in members}) > 1
         tables.append(StackTable(f"{first.base_harness} · {first.model}", facts, mixed, tuple(map(row_line, members))))

@@ -10,7 +10,7 @@ from scipy.stats import binomtest
 
 from benchpipe.contributions.duplicates import Twin, twins
 from benchpipe.contributions.rows import NO_REFERENCE, Results, Row, results_of
-from benchpipe.contributions.stacks import Candidate, conditions_of, gained_and_lost, interval, reference_of, stack_of
+from benchpipe.contributions.stacks import Candidate, conditions_of, gained_and_lost, interval, reference_of, stack_key, stack_of
 from benchpipe.contributions.store import check_dataset
 from benchpipe.contributions.tables import COLUMNS, rows_csv, rows_json, rows_parquet
 from benchpipe_tests.contributions.conftest import TODAY, Contribute, Contribution
@@ -71,7 +71,8 @@ def test_a_failed_h0_leaves_the_row_without_reference_and_does_not_poison_it(hon
 def candidate(
     name: str, round_: int, *, trials: int = 1, sha: str = "a" * 40, path: str = "p", sound: bool = True, verified: bool = True
 ) -> Candidate:
-    stack = stack_of("d", "exam", "h@1", "Model", "greedy")
+    names = ("d", "exam", "h@1", "Model", "greedy")
+    stack = stack_of(*names, stack_key(*names))
     scores = {"t1": Fraction(1), "t2": Fraction(0)}
     return Candidate(name, path, stack, conditions_of(trials, "all"), round_, sha, scores, sound, verified)
 
@@ -102,9 +103,45 @@ def test_an_h0_on_other_tasks_is_no_reference() -> None:
 
 
 def test_stack_keys_ignore_case_of_the_model_and_unicode_form_only() -> None:
-    assert stack_of("d", "p", "h@1", " Qwen ", "é") == stack_of("d", "p", "h@1", "qwen", "e\u0301")
-    assert stack_of("d", "p", "H@1", "m", "x") != stack_of("d", "p", "h@1", "m", "x")
+    assert stack_key("d", "p", "h@1", " Qwen ", "é") == stack_key("d", "p", "h@1", "qwen", "e\u0301")
+    assert stack_of("d", "p", "h@1", " Qwen ", "é", "k") == stack_of("d", "p", "h@1", "qwen", "e\u0301", "k")
+    assert stack_key("d", "p", "H@1", "m", "x") != stack_key("d", "p", "h@1", "m", "x")
     assert conditions_of(1, "below_.50") == conditions_of(1, "below_0.5")
+
+
+@pytest.mark.parametrize(("one", "other"), [("qwen3.5-9b@local.vllm", "llama-4@groq.com"), ("/home/ada/qwen", "/home/ada/llama")])
+def test_models_whose_names_are_shown_alike_stay_two_stacks(one: str, other: str, contribute: Contribute) -> None:
+    with_h0 = contribute(variant="a")
+    row = contribute(variant="b", method="other", rounds=[3], lab=with_h0.lab)
+    measured_with(with_h0, one)
+    measured_with(row, other)
+    found = results(row)
+    assert {len({line.stack for line in found.verified}), len({line.stack_key for line in found.verified})} == {2}
+    assert row_at(found, 3, "a").reference == "deskwork/first-come/a#toy-1@0"
+    assert row_at(found, 3, "b").reference == NO_REFERENCE
+    assert not [secret for secret in (one, other) for line in found.verified if secret in repr(line)]
+
+
+def measured_with(contribution: Contribution, model: str) -> None:
+    """The same measurement by another model, in every record."""
+    contribution.edit(lambda doc: (doc["task_agent"].update(model=model), doc["config"].update(model=model)))
+    contribution.edit(lambda doc: doc.update(agent_model=model), contribution.run_meta)
+    contribution.edit_curve(lambda points: [point["identity"].update(agent_model=model) for point in points])
+
+
+def test_task_ids_that_are_shown_alike_stay_two_tasks(honest: Contribution) -> None:
+    pool = honest.lab.benchmarks / "deskwork" / "pools" / "exam.txt"
+    ids = ["ada@" + "one.example.org", "bob@" + "two.example.org"]
+    first, second, *rest = pool.read_text().split()
+    pool.write_text("".join(f"{task}\n" for task in sorted([*ids, *rest])))
+
+    def rename(doc: dict[str, dict[str, object]]) -> None:
+        for old, new in zip((first, second), ids, strict=True):
+            doc["tasks"][new] = doc["tasks"].pop(old)
+
+    for n in (0, 1):
+        honest.edit(rename, honest.per_task(n))
+    assert [len(measured.by_task) for measured in honest.check().measured] == [30, 30]
 
 
 def test_gained_and_lost_are_tasks_with_the_full_score() -> None:
