@@ -3,7 +3,7 @@
 It never looks at local data, also on a machine that has some.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -69,6 +69,16 @@ def read_document(file: Path) -> dict[str, Any] | None:
     except (OSError, orjson.JSONDecodeError):
         return None
     return document if isinstance(document, dict) else None
+
+
+def published_id(lab: Lab, benchmark: str, ids: Iterable[str]) -> str | None:
+    """The first of a run's ids that the snapshot has something under; a renamed run stays there until it is published anew."""
+    return next((run for run in ids if published_run(lab, benchmark, run).is_file()), None)
+
+
+def published_run(lab: Lab, benchmark: str, run: str) -> Path:
+    """Where the snapshot keeps a bench-run's records."""
+    return lab.published / benchmark / f"{run}.json"
 
 
 def published_logs(lab: Lab, benchmark: str | None = None) -> Iterator[PublishedLog]:

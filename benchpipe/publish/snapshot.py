@@ -20,7 +20,7 @@ from benchpipe.publish.diff import differences
 from benchpipe.publish.find import Finder
 from benchpipe.publish.money import estimates
 from benchpipe.publish.names import all_rules, machine_filter, private_places
-from benchpipe.publish.published import SUMMARY, RunLine, Summary, read_document, read_summary
+from benchpipe.publish.published import SUMMARY, RunLine, Summary, published_id, read_document, read_summary
 from benchpipe.publish.rules import kinds
 from benchpipe.publish.scan import SECOND_OPINION, Scan, allowed_values, second_opinion
 from benchpipe.publish.stage import Quarantined, Stage, StagedRun
@@ -142,7 +142,8 @@ def _publish(
                 on_progress(len(lines), len(with_data), f"{plan.benchmark} {bench_run.run}")
             document = with_data[plan.benchmark, bench_run.run]
             if document is None:
-                lines += writer.keep_run(bench_run, published_lines.get((plan.benchmark, bench_run.run)))
+                stored = published_id(lab, plan.benchmark, registry.ids_of(bench_run.run))
+                lines += writer.keep_run(bench_run, published_lines.get((plan.benchmark, stored or "")))
                 continue
             staged = stage.run(bench_run, document, money)
             quarantined += staged.quarantined
@@ -246,10 +247,15 @@ class _Writer:
         return lines
 
     def keep_run(self, bench_run: BenchRun, line: RunLine | None) -> list[RunLine]:
-        """A bench-run without data here keeps what is published of it, less the modes withdrawn since."""
-        name = f"{bench_run.benchmark}/{bench_run.run}.json"
+        """A bench-run without data here keeps what is published of it, less the modes withdrawn since.
+
+        Under the id of `line`, also where it has another one now: its media lie there too.
+        """
+        if line is None:
+            return []
+        name = f"{line.benchmark}/{line.run}.json"
         document = read_document(self._trees.current / name)
-        if line is None or document is None:
+        if document is None:
             return []
         left = {
             task: {mode: record for mode, record in modes.items() if mode not in bench_run.withdrawn}
@@ -261,9 +267,9 @@ class _Writer:
         else:
             self._write(name, orjson.dumps({**document, "tasks": tasks}) + b"\n")
         slots = [f"{task}/{mode}{suffix}.json" for task, modes in tasks.items() for mode in modes for suffix in ("", "-prev")]
-        kept = [slot for slot in slots if (self._trees.current / bench_run.benchmark / bench_run.run / slot).is_file()]
+        kept = [slot for slot in slots if (self._trees.current / line.benchmark / line.run / slot).is_file()]
         for slot in kept:
-            self._link(f"{bench_run.benchmark}/{bench_run.run}/{slot}")
+            self._link(f"{line.benchmark}/{line.run}/{slot}")
         return [msgspec.structs.replace(line, tasks=len(tasks), logs=len(kept))]
 
     def removed(self) -> set[str]:

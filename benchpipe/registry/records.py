@@ -330,6 +330,10 @@ class Registry(msgspec.Struct, frozen=True, kw_only=True):
             if (benchmarks is None or plan.benchmark in benchmarks) and (runs is None or bench_run.run in runs)
         ]
 
+    def ids_of(self, run: str) -> tuple[str, ...]:
+        """A run's id, then those that it had before."""
+        return (run, *(old for old, now in self.aliases.items() if now == run))
+
     def price_of(self, run: str) -> Price | None:
         """The price entry a run's agent file names, if both exist."""
         agent = self.agents.get(run)

@@ -166,9 +166,9 @@ def _benchmark_jobs(
         )
     for redirect in redirects(data):
         yield page(redirect.path, (repr(redirect),), lambda redirect=redirect: redirect)
-    yield from table_jobs(lab, data, public=public)
     source = LogSource(lab, public, registry.public)
     for run in data.runs:
+    yield from table_jobs(source, data)
         yield from log_pages(source, data, run, renderer)
 
 

@@ -86,7 +86,8 @@ class RunData:
     run_file: RunFile | None
     seen: View
     trials: Sequence[Trial]
-    superseded_usd: str = ""
+    stored: str
+    """The id that its data lies under: its own, or in a snapshot of before it was renamed a former one."""
 
     @property
     def id(self) -> str:

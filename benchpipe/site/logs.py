@@ -65,14 +65,14 @@ def _run_folder(lab: Lab, public: bool, benchmark: str, run: str) -> Path:
 def log_pages(source: LogSource, data: BenchmarkData, run: RunData, renderer: Renderer) -> Iterator[Job]:
     """Jobs of all log pages of one bench-run."""
     costs = _attempt_costs(source, data.id)
-    of_run = digest_of(data.benchmark.name, repr(run.agent), addresses.run_page(data, run.id))
+    of_run = digest_of(data.benchmark.name, repr(run.agent), addresses.run_page(data, run.id), run.stored)
     for trial in run.trials:
         if not trial.log:
             continue
         money = {name: costs[name] for name in _attempts(trial) if name in costs}
         said = (of_run, trial.digest, repr(money))  # all that `_context` reads
         for page in trial.pages:
-            file = source.log_file(trial.benchmark, trial.run, trial.task, page.slot)
+            file = source.log_file(trial.benchmark, run.stored, trial.task, page.slot)
             stamps = _stamps(source, file)
             if stamps.get(file):
                 path = addresses.log_page(trial.benchmark, trial.run, trial.task, page.slot)
@@ -205,7 +205,7 @@ def _context(
     """What stands on a log page besides its log. `money`: of the attempts that it tells of."""
     record = trial.record
     own = not page.previous and page.attempt.trial == record.trial
-    place = f"{trial.benchmark}/{trial.run}/{trial.task}/{page.slot}/"
+    place = f"{trial.benchmark}/{run.stored}/{trial.task}/{page.slot}/"
     path = addresses.log_page(trial.benchmark, trial.run, trial.task, page.slot)
     estimates = {name: cost.estimate for name, cost in money.items()}
     estimates |= {record.trial: trial.estimate} if record.trial else {}

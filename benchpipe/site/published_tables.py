@@ -9,9 +9,9 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from benchpipe.lab import Lab
-from benchpipe.publish.published import published_logs, read_document
+from benchpipe.publish.published import read_document
 from benchpipe.site.data import BenchmarkData, RunData, Trial
+from benchpipe.site.logs import LogSource
 from benchpipe.times import parse_time
 from benchpipe.trials.records import DONE, Attempt, Record
 from benchpipe.usage.records import Tokens
@@ -83,23 +83,21 @@ def _of_record(trial: Trial) -> Row:
     }
 
 
-def log_files(lab: Lab, data: BenchmarkData) -> list[Path]:
-    """The snapshot's logs of a benchmark."""
-    return [log.file for log in published_logs(lab, data.id)]
+def log_files(source: LogSource, data: BenchmarkData) -> Iterator[tuple[Trial, Path]]:
+    """The snapshot's logs that have a page: nothing of hidden runs and withdrawn modes, also where nobody published since."""
+    for run in data.runs:
+        for trial in run.trials:
+            for page, address in ((trial.mode, trial.log), (f"{trial.mode}-prev", trial.previous)):
+                if address and _is_published(trial):
+                    yield trial, Path(source.log_file(data.id, run.stored, trial.task, page))
 
 
-def request_rows(lab: Lab, data: BenchmarkData) -> list[Row]:
+def request_rows(source: LogSource, data: BenchmarkData) -> list[Row]:
     """The requests that the published logs list, in their order; times are whole tenths of a second."""
     rows: list[Row] = []
-    for published in published_logs(lab, data.id):
-        log = read_document(published.file) or {}
-        where = {
-            "benchmark": data.id,
-            "run": published.run,
-            "task": published.task,
-            "mode": log.get("mode"),
-            "trial": log.get("trial"),
-        }
+    for trial, file in log_files(source, data):
+        log = read_document(file) or {}
+        where = {"benchmark": data.id, "run": trial.run, "task": trial.task, "mode": trial.mode, "trial": log.get("trial")}
         start = log.get("start")
         for n, call in enumerate(log.get("calls") or (), 1):
             rows.append({**NO_REQUEST, **where, "n": n, **_request(call, start)})

@@ -10,6 +10,7 @@ import msgspec
 
 from benchpipe.lab import Lab
 from benchpipe.publish.names import machine_filter, private_places
+from benchpipe.publish.published import published_id, published_run
 from benchpipe.registry.records import Agent, Benchmark, BenchRun, Price, Registry
 from benchpipe.site.addresses import log_page
 from benchpipe.site.data import BenchmarkData, RunData, Trial
@@ -38,11 +39,12 @@ def read_benchmarks(lab: Lab, registry: Registry, *, public: bool, only: Collect
         shown = public_benchmark(benchmark, no_machines) if no_machines else benchmark
         runs = []
         for bench_run in plan.shown() if plan else ():
-            run_file, own = _read(lab, bench_run, costs, public)
+            stored = (public and published_id(lab, name, registry.ids_of(bench_run.run))) or bench_run.run
+            run_file, own = _read(lab, bench_run, stored, costs, public)
             agent = registry.agents.get(bench_run.run) or _stranger(bench_run)
             if no_machines:
                 bench_run, agent = public_run(bench_run, no_machines), public_agent(agent, no_machines)
-            runs.append(_run(shown, bench_run, agent, registry.price_of(bench_run.run), run_file, own, logs))
+            runs.append(_run(shown, bench_run, agent, registry.price_of(bench_run.run), run_file, stored, own, logs))
         found.append(BenchmarkData(shown, plan, runs))
     return found
 
@@ -52,12 +54,8 @@ def _stranger(bench_run: BenchRun) -> Agent:
     return Agent(id=bench_run.run, place=bench_run.place, label=bench_run.run, short=bench_run.run)
 
 
-def _read(lab: Lab, bench_run: BenchRun, costs: Costs, public: bool) -> tuple[RunFile | None, Costs]:
-    path = (
-        lab.published / bench_run.benchmark / f"{bench_run.run}.json"
-        if public
-        else lab.run_file(bench_run.benchmark, bench_run.run)
-    )
+def _read(lab: Lab, bench_run: BenchRun, stored: str, costs: Costs, public: bool) -> tuple[RunFile | None, Costs]:
+    path = published_run(lab, bench_run.benchmark, stored) if public else lab.run_file(bench_run.benchmark, stored)
     try:
         text = path.read_bytes()
     except OSError:
@@ -72,11 +70,12 @@ def _run(
     agent: Agent,
     price: Price | None,
     run_file: RunFile | None,
+    stored: str,
     costs: Costs,
     logs: LogSource,
 ) -> RunData:
     seen = view(bench_run, run_file, benchmark.tasks)
-    there, trials = _log_there(logs, bench_run), []
+    there, trials = _log_there(logs, bench_run.benchmark, stored), []
     for task in seen.tasks.values():
         title = benchmark.tasks[task.task].title if task.known else task.task
         for record in task.records.values():
@@ -87,7 +86,7 @@ def _run(
             current, previous = _log_addresses(there, bench_run, record)
             missing = () if logs.public else _missing(record, agent)
             trials.append(Trial(benchmark.id, bench_run.run, title, record, cost, current, previous, missing))
-    return RunData(bench_run, agent, run_file, seen, trials)
+    return RunData(bench_run, agent, run_file, seen, trials, stored)
 
 
 def _without_results(seen: ViewRecord) -> ViewRecord:
@@ -104,10 +103,10 @@ LogThere = Callable[[str, str], bool]
 """(task, slot) → whether there is data for a log page."""
 
 
-def _log_there(logs: LogSource, bench_run: BenchRun) -> LogThere:
+def _log_there(logs: LogSource, benchmark: str, stored: str) -> LogThere:
     """Looks for the logs of one bench-run. The path is made once: there may be tens of thousands of trials to look for."""
     task_here, slot_here = "task-goes-here", "slot-goes-here"
-    pattern = logs.log_file(bench_run.benchmark, bench_run.run, task_here, slot_here)
+    pattern = logs.log_file(benchmark, stored, task_here, slot_here)
     if not os.path.isdir(pattern.partition(task_here)[0]):
         return lambda task, slot: False
     return lambda task, slot: os.path.isfile(pattern.replace(task_here, task).replace(slot_here, slot))

@@ -12,11 +12,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
-from benchpipe.lab import Lab
 from benchpipe.site.addresses import SCHEMA, table
 from benchpipe.site.data import BenchmarkData, RunData
 from benchpipe.site.figures import totals_of
 from benchpipe.site.jobs import Job, digest_of_files
+from benchpipe.site.logs import LogSource
 from benchpipe.site.published_tables import attempt_rows, log_files, request_rows
 from benchpipe.site.render import Page
 from benchpipe.usage.tables import ATTEMPTS, REQUESTS, Column, parquet_bytes
@@ -133,18 +133,20 @@ def _columns(of: Table, public: bool) -> tuple[Column, ...]:
     return tuple(column for column in of.columns if not (public and column.name in NOT_PUBLIC))
 
 
-def table_jobs(lab: Lab, data: BenchmarkData, *, public: bool) -> Iterator[Job]:
+def table_jobs(source: LogSource, data: BenchmarkData) -> Iterator[Job]:
     """The downloads of one benchmark."""
     runs, tasks, attempts, requests = TABLES
     yield from _forms(data, tasks, (data.digest,), lambda: parquet_bytes(tasks.columns, task_rows(data)))
     yield from _forms(data, runs, (data.whole_digest,), lambda: parquet_bytes(runs.columns, run_rows(data)))
-    if public:
-        columns = _columns(attempts, public)
+    if source.public:
+        columns = _columns(attempts, source.public)
         yield from _forms(data, attempts, (data.whole_digest,), lambda: parquet_bytes(columns, attempt_rows(data)))
-        logs = digest_of_files(log_files(lab, data))
-        yield from _forms(data, requests, (logs,), lambda: parquet_bytes(requests.columns, request_rows(lab, data)))
+        logs = digest_of_files(file for _, file in log_files(source, data))
+        yield from _forms(
+            data, requests, (data.whole_digest, logs), lambda: parquet_bytes(requests.columns, request_rows(source, data))
+        )
     else:
-        for of, file in ((attempts, lab.attempts_table(data.id)), (requests, lab.requests_table(data.id))):
+        for of, file in ((attempts, source.lab.attempts_table(data.id)), (requests, source.lab.requests_table(data.id))):
             collected = file if file.is_file() else None
             yield from _forms(data, of, (digest_of_files([file]),), lambda of=of: parquet_bytes(of.columns, []), collected)  # type: ignore[misc]
 
