@@ -167,8 +167,8 @@ def _benchmark_jobs(
     for redirect in redirects(data):
         yield page(redirect.path, (repr(redirect),), lambda redirect=redirect: redirect)
     source = LogSource(lab, public, registry.public)
-    for run in data.runs:
     yield from table_jobs(source, data)
+    for run in data.runs:
         yield from log_pages(source, data, run, renderer)
 
 
