@@ -141,7 +141,7 @@ def history(found: Sequence[Change]) -> HistoryPage:
         section=HISTORY,
         title="History",
         lede="When each trial changed its state, newest first.",
-        empty="No change was recorded yet. The collector writes one line whenever a trial takes another state.",
+        empty="No trial has changed its state yet.",
         svg=_svg(finished) if len(finished) > 1 else Markup(""),
         finished=finished,
         days=tuple(Day(day, tuple(events)) for day, events in groupby(newest, key=lambda change: change.day)),

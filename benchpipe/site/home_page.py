@@ -77,7 +77,8 @@ def home(benchmarks: Sequence[BenchmarkData], recent: Sequence[Change], *, publi
         path=HOME,
         title="Coding agents on robot benchmarks",
         heading="How coding agents do on our benchmarks",
-        lede=f"{plural(len(benchmarks), 'benchmark')}, {plural(len(runs), 'agent configuration')}. Each benchmark's default run:",
+        lede=f"{plural(len(benchmarks), 'benchmark')}, {plural(len(runs), 'agent configuration')}."
+        + (" Each benchmark's default run:" if shown else ""),
         notices=tuple(notices(benchmarks)),
         modes=modes,
         rows=tuple(_row(data, run, modes) for data, run in shown),

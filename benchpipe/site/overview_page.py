@@ -212,7 +212,7 @@ def _card(parts: Sequence[tuple[BenchmarkData, RunData]]) -> RunCard:
 
 def _emptiness(has_data: bool, summed: Totals) -> str:
     if not has_data:
-        return "Nothing was collected here for this run."
+        return "No results of this run are here."
     return "" if summed.expected else "Every task of this run is excluded."
 
 

@@ -30,7 +30,7 @@ LOOKS: Final[dict[str, Look]] = {
     "stopped": Look("■", "stopped by us", "out", "Ended or prevented by the operators; counts nowhere."),
     "uncounted": Look("∅", "not counted", "out", "Ran, but does not count; the reason stands beside it."),
     "withdrawn": Look("↩", "withdrawn", "out", "Results of this mode were taken off the site."),
-    "nodata": Look("·", "no data", "nodata", "Nothing was collected here."),
+    "nodata": Look("·", "no data", "nodata", "No results are here."),
 }
 """View state (runs-system 7.2) → its look."""
 

@@ -80,6 +80,6 @@ def test_an_empty_history_says_so_and_its_feeds_are_valid(tmp_path: Path) -> Non
     lab = make_lab(tmp_path, runs=1, tasks=2)
     lab.history_file("kitchen").unlink()
     build_site(lab, load_registry(lab), lab.site, public=False)
-    assert "No change was recorded yet" in (lab.site / "history/index.html").read_text()
+    assert "No trial has changed its state yet" in (lab.site / "history/index.html").read_text()
     assert ElementTree.parse(lab.site / "feed.atom").getroot().findall(f"{ATOM}entry") == []
     assert json.loads((lab.site / "feed.json").read_text())["items"] == []
