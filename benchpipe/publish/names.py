@@ -19,6 +19,9 @@ EVERYWHERE = frozenset({"local", "localhost", "here", "this"})
 OURS = "one of our machines"
 HOST, PATH = "<host>", "<path>"
 
+_SAYS = r"(?:Linux[ \t]{1,3}|(?:HOSTNAME|[Hh]ostname)[\"']?[ \t]{0,3}[=:][ \t]{0,3}[\"']?)"
+"""What a system says before its own name: `uname`, variables."""
+_USER = "[A-Za-z0-9._-]+"
 _COMMANDS = r"(?:ssh|scp|sftp|mosh|rsync)[ \t]"
 
 _BEFORE = r"(?<![\w./\\@-])"
@@ -60,17 +63,23 @@ def _valid(patterns: Iterable[str]) -> Iterator[str]:
 
 
 def lab_rules(places: Places) -> tuple[Rule, ...]:
-    """Rules for a lab's machines in paths and commands, and for its folders."""
+    """Rules for a lab's machines in paths, commands and what systems say of themselves, and for its folders."""
     rules: list[Rule] = []
     if places.machines:
-        user = "(?:[A-Za-z0-9._-]+@)?"
-        name = f"(?<![A-Za-z0-9_.-])(?:{'|'.join(places.machines)})"
-        near = rf"(?:{'|'.join(places.machines)}):\\?[/~]"
-        path = rf"({user}{name}):\\?[/~]"
-        command = rf"{_COMMANDS}[^\r\n\x00\x01]{{0,120}}?({user}{name})(?![A-Za-z0-9_-])"
+        names = "|".join(places.machines)
+        end = "(?![A-Za-z0-9_-])"
+        maybe_login = f"(?:{_USER}@)?(?<![A-Za-z0-9_.-])(?:{names})"
+        path = rf"({maybe_login}):\\?[/~]"
+        command = rf"{_COMMANDS}[^\r\n\x00\x01]{{0,120}}?({maybe_login}){end}"
+
+        def rule(name: str, near: str, pattern: str, back: int = 0) -> Rule:
+            return Rule(id=f"machine-{name}", kind="machine", marker=HOST, near=near, pattern=pattern, back=back, wraps=False)
+
         rules += [
-            Rule(id="machine-path", kind="machine", marker=HOST, near=near, pattern=path, back=64, wraps=False),
-            Rule(id="machine-command", kind="machine", marker=HOST, near=_COMMANDS, pattern=command, wraps=False),
+            rule("path", rf"(?:{names}):\\?[/~]", path, back=64),
+            rule("command", _COMMANDS, command),
+            rule("login", f"@(?:{names})", f"({_USER}@(?:{names})){end}", back=64),
+            rule("said", f"{_SAYS}(?:{names})", f"{_SAYS}({names}){end}"),
         ]
     for n, folder in enumerate(places.paths):
         literal = re.escape(folder)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from benchpipe.files import lock
 from benchpipe.lab import PACKAGE_ROOT, Lab
+from benchpipe.publish.texts import public_registry
 from benchpipe.registry.committed import committed
 from benchpipe.registry.records import Registry
 from benchpipe.site import addresses
@@ -46,12 +47,12 @@ def build_site(
 ) -> BuildResult:
     """Bring the site in `out`, or these parts of it, up to date and remove what an earlier build of them left over.
 
-    The public build reads the committed snapshot and the committed registry, nothing else; a part reads what it shows.
+    The public build reads the committed snapshot and the committed registry (redacted), nothing else; a part reads what it shows.
     `now` (default: the clock) only tells dates of contributed results from future ones; it is printed nowhere, so the same
     inputs give the same bytes. Builds of the lab's own site wait for each other. UsageError if `out` can't be written or
     holds something else.
     """
-    registry = committed(registry) if public else registry
+    registry = public_registry(lab, committed(registry)) if public else registry
     names = registry.benchmarks.keys()
     wanted = all_parts(names) if parts is None else frozenset(parts)
     renderer = renderer_of(lab.templates, _chrome(registry, public=public))

@@ -56,6 +56,9 @@ def test_notes_name_no_machine(text: str, filtered: str) -> None:
         ("gpu1:~/notes", "<host>:~/notes"),
         ("cat /data/me/rcb_jobs/agents/job/result.json", "cat <path>/job/result.json"),
         ("cd /srv/somewhere/lab && make", "cd <path> && make"),
+        ("Linux gpu1 5.15.0-88-generic #98 SMP", "Linux <host> 5.15.0-88-generic #98 SMP"),
+        ("HOSTNAME=node07\nhostname: 'gpu1'", "HOSTNAME=<host>\nhostname: '<host>'"),
+        ("(base) me@gpu1 $ ls; mail me@gpu1-old", "(base) <host> $ ls; mail me@gpu1-old"),
         ("cuda device gpu1 of 4; https://docs.example/gpu10:/x", "cuda device gpu1 of 4; https://docs.example/gpu10:/x"),
     ],
 )
