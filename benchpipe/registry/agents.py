@@ -32,7 +32,7 @@ def _agent(run: str, fields: Fields, *, local: bool) -> Agent:
     label = fields.text("label", "agent-label") or run
     settings = fields.mapping("settings")
     if settings:
-        settings.read_elsewhere("reasoning_effort")
+        settings.text("reasoning_effort")
     return Agent(
         id=run,
         place=fields.place(),

@@ -43,6 +43,11 @@ class Source:
         except OSError as error:
             self.problem(self.place(folder), f"{kind}-file", f"can't be listed ({error.strerror}): make it a readable folder")
             return []
+        for name in sorted(names):
+            if name.lower().endswith((".yaml", ".yml")) and not name.endswith(".yml") and name[0] not in ".#":
+                self.problem(
+                    self.place(folder / name), f"{kind}-file", "is not read, since its name doesn't end in .yml: rename it"
+                )
         on_disk = set(self.lab.yaml_files(folder)) if names else set()
         files = []
         for path in sorted(on_disk | {path for path in self.overrides if path.parent == folder and path.suffix == ".yml"}):

@@ -24,6 +24,17 @@ MAX_FAULTS = 50
 MAX_SCALAR = 100
 """Longer unquoted scalars are text: no number or date needs more, and converting one can take for ever."""
 
+_CAUSES = {
+    "mapping values are not allowed": "quote a text that has `: ` in it, or mend the indentation",
+    "did not find expected key": "mend the indentation, or close a quote or bracket above",
+    "did not find expected ','": "put a comma between the entries, or close the bracket",
+    "could not find expected ':'": "write `key: value`, with a blank after the colon",
+    "found character that cannot start any token": "quote a text that begins with @, % or `",
+    "found unexpected end of stream": "close the quote",
+    "found undefined alias": "quote a text that begins with *",
+    "did not find expected alphabetic or numeric character": "quote a text that begins with * or &",
+}
+"""What the parser says → what to do about its usual cause."""
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _CONVERT = yaml.constructor.SafeConstructor()
 _CONVERTERS = {
@@ -97,7 +108,8 @@ def _syntax_fault(error: Exception, text: str) -> Fault:
     here = written[mark.line] if mark and mark.line < len(written) else ""
     if "\t" in here[: len(here) - len(here.lstrip())] or (mark and "\t" in here[mark.column : mark.column + 1]):
         return Fault(line, "is not YAML: a tab stands where YAML wants blanks; replace it by spaces")
-    return Fault(line, f"is not YAML: {' '.join(str(said).split())[:300]}")
+    fix = next((fix for words, fix in _CAUSES.items() if words in str(said)), None)
+    return Fault(line, f"is not YAML: {short(' '.join(str(said).split()))}" + (f"; {fix}" if fix else ""))
 
 
 class _Builder:

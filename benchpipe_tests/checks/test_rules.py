@@ -39,6 +39,10 @@ class Case(NamedTuple):
 
 CASES = [
     Case("agent-file", LUNA, NOTHING, "label: [unclosed", 1, "is not YAML"),
+    Case("agent-file", LUNA, "label: Codex CLI", "label: Codex: CLI", 1, "quote a text that has `: ` in it"),
+    Case("agent-file", "data/agents/new.yaml", NOTHING, "label: New", None, "its name doesn't end in .yml: rename it"),
+    Case("plan-file", "state/runs/other.YML", NOTHING, "runs: {}", None, "its name doesn't end in .yml: rename it"),
+    Case("agent-field", LUNA, "reasoning_effort: xhigh", "reasoning_effort: 3", 4, "`reasoning_effort` is a number"),
     Case("agent-file", LUNA, NOTHING, "- a list", 1, "no `key: value` pairs"),
     Case("agent-file", LUNA, "billing: subscription", "label: again", 5, "`label` stands twice (first in line 1"),
     Case("agent-field", LUNA, "short: Codex CLI 0.157 · GPT-6 Luna · xhigh · ChatGPT login", "short: 5", 2, "`short` is a number"),

@@ -141,3 +141,20 @@ def test_what_the_safe_loader_reads_reads_the_same(value: dict[str, object]) -> 
     parsed = parse_yaml(text)
     assert parsed.faults == ()
     assert parsed.value == (yaml.safe_load(text) or {}) or parsed.value == yaml.safe_load(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "fix"),
+    [
+        ("a: b: c", "quote a text that has `: ` in it, or mend the indentation"),
+        ("a:\n   b: 1\n  c: 2", "mend the indentation, or close a quote or bracket above"),
+        ("a: [1, 2\nb: 3", "put a comma between the entries, or close the bracket"),
+        ("a: @home", "quote a text that begins with @, % or `"),
+        ("a: 'b\nc: d", "close the quote"),
+        ("a: *json", "quote a text that begins with *"),
+        ("a: *.json", "quote a text that begins with * or &"),
+        ("a: 1\nb:2\nc: 3", "write `key: value`, with a blank after the colon"),
+    ],
+)
+def test_the_usual_cause_of_a_syntax_fault_is_said_with_it(text: str, fix: str) -> None:
+    assert fault(text)[1].endswith(f"; {fix}")
