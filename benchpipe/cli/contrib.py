@@ -9,7 +9,7 @@ from typing import Any
 
 import rich_click as click
 
-from benchpipe.cli.contrib_artifacts import dataset, mirror
+from benchpipe.cli.contrib_artifacts import dataset, mirror, scrub
 from benchpipe.cli.main import lab_of
 from benchpipe.errors import UsageError
 from benchpipe.lab import Lab
@@ -25,6 +25,7 @@ def command() -> None:
 
 command.add_command(dataset)
 command.add_command(mirror)
+command.add_command(scrub)
 
 
 @command.command()

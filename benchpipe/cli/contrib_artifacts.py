@@ -69,6 +69,30 @@ def _reviews(lab: Lab, benchmarks: Mapping[str, Benchmark], scope: "Scope") -> "
     return found
 
 
+@click.command()
+@click.argument("file", metavar="RUN_META", type=click.Path(path_type=Path))
+def scrub(file: Path) -> int:
+    """A run_meta.json as it may be published, on standard output; the file stays as it is.
+
+    Without local paths, private hosts, credentials and addresses; the sha256 of the original stays in it as scrubbed_from.
+
+    Example: benchpipe contrib scrub out/run_meta.json > contrib/results/deskwork/first-come/my-first/run_meta.json
+    """
+    from benchpipe.contributions.reading import MAX_RECORD_BYTES
+    from benchpipe.contributions.scrub import scrubbed
+    from benchpipe.contributions.strict_json import Refused, read_limited
+
+    try:
+        done = scrubbed(read_limited(file, MAX_RECORD_BYTES))
+    except Refused as refused:
+        raise UsageError(f"{file} {refused}") from None
+    click.echo(done.data, nl=False)
+    for pointer in done.dropped:
+        _tell(f"dropped {pointer}")
+    _tell(f"{len(done.dropped)} dropped, {done.n_redacted} text(s) redacted")
+    return 0
+
+
 def _tell(text: str) -> None:
     click.echo(text, err=True)
 

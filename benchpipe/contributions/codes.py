@@ -234,6 +234,13 @@ CODES = SUB | code_table(
         Code("PUB-005", "state", REFUSE, "the agent ran on the mock back end.", "Measure with a model."),
         Code("PUB-006", "state", REFUSE, "the harness has role control; it never becomes a row.", "Submit a harness of your own."),
         Code("PUB-007", "state", REFUSE, "the run ended because the platform's files were changed.", "Measure again, unmodified."),
+        Code(
+            "PUB-008",
+            "schema",
+            REFUSE,
+            "possible {kind} in {place} (rule {rule}; the value is not shown).",
+            "Take it out (of a run record with benchpipe contrib scrub), and revoke it if it was genuine.",
+        ),
         # --- among submissions and at the door (2)
         Code(
             "DUP-001",

@@ -3,15 +3,17 @@
 Reads and parses; judges nothing beyond "can this be read". Nothing that is read here is ever executed or unpacked.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchpipe.contributions import identity, run_record
+from benchpipe.contributions.artifacts import secrets
 from benchpipe.contributions.artifacts.joining import directory_of
 from benchpipe.contributions.codes import CODES
 from benchpipe.contributions.decisions import Decisions
+from benchpipe.contributions.file_rules import field as value_at
 from benchpipe.contributions.file_rules import path_fault
 from benchpipe.contributions.findings import Finding
 from benchpipe.contributions.models import Run, Submission
@@ -80,7 +82,7 @@ class Evidence:
 
 def gather_runs(reader: Reader, file: Path, submission: Submission, extra_roots: tuple[Path, ...]) -> tuple[RunEvidence, ...]:
     """What stands behind each run. `extra_roots` are checkouts of the dataset repository, searched after contrib/."""
-    artifacts = submission.artifacts
+    artifacts, declared = submission.artifacts, declared_texts(submission.model_dump())
     faults: list[Finding] = []
     named = artifacts.dataset_path if artifacts else None
     if named:
@@ -95,18 +97,32 @@ def gather_runs(reader: Reader, file: Path, submission: Submission, extra_roots:
     if artifacts and artifacts.run_meta:
         meta_file = _resolved(reader, artifacts.run_meta, file, faults)
     record = RunRecord(
-        meta=_parsed(reader, meta_file, run_record.read_meta, faults),
-        curve=_parsed(reader, curve_file, run_record.read_curve, faults) or (),
+        meta=_parsed(reader, meta_file, run_record.read_meta, declared, faults),
+        curve=_parsed(reader, curve_file, run_record.read_curve, declared, faults) or (),
         origin={"meta": _name(meta_file, "run_meta.json"), "curve": _name(curve_file, "curve.jsonl")},
     )
     return tuple(
-        _gather_run(reader, file, n, run, record, folder, tuple(replace(fault, run=n) for fault in faults))
+        _gather_run(reader, file, n, run, record, folder, declared, tuple(replace(fault, run=n) for fault in faults))
         for n, run in enumerate(submission.runs)
     )
 
 
+def declared_texts(doc: Any) -> list[str]:
+    """What a submission says in fields that may look like an address: `name@version`, the model server's URL."""
+    fields = ("task_agent/base_harness", "task_agent/model", "improver/method", "improver/model", "improver/harness")
+    texts = [value_at(doc, *name.split("/")) for name in (*fields, "config/endpoint")]
+    return [text for text in texts if isinstance(text, str)]
+
+
 def _gather_run(
-    reader: Reader, file: Path, n: int, run: Run, record: RunRecord, folder: Path | None, faults: tuple[Finding, ...]
+    reader: Reader,
+    file: Path,
+    n: int,
+    run: Run,
+    record: RunRecord,
+    folder: Path | None,
+    declared: list[str],
+    faults: tuple[Finding, ...],
 ) -> RunEvidence:
     found: list[Finding] = list(faults)
     scores = None
@@ -115,14 +131,20 @@ def _gather_run(
         if path is None:
             found.append(missing_per_task(n))
         else:
-            scores, unreadable = read_scores(reader.read(path), run.per_task, n)
-            found += unreadable
+            data = reader.read(path)
+            scores, unreadable = read_scores(data, run.per_task, n)
+            found += [*unreadable, *exposed(reader, path, data, declared)]
     except Refused as refused:
         found.append(CODES["PTF-001"].finding(f"/runs/{n}/per_task", run=n, name=run.per_task, fault=str(refused)))
     tree = None
     if folder and reader.exists(folder / "harness" / f"round-{run.round}"):
         tree = _tree(reader, folder / "harness" / f"round-{run.round}", run, n, found)
     return RunEvidence(n, run, scores, record, tree, tuple(found), "/".join(folder.parts[-5:]) if folder else None)
+
+
+def exposed(reader: Reader, file: Path, data: bytes, declared: Collection[str]) -> Iterator[Finding]:
+    """PUB-008: what a merged file would publish that has to stay where it came from (10.3, 16.2)."""
+    return secrets.in_bytes(data, reader.lab.relative(file), CODES["PUB-008"], declared)
 
 
 def missing_per_task(n: int) -> Finding:
@@ -178,11 +200,14 @@ def _resolved(reader: Reader, path: str, file: Path, faults: list[Finding]) -> P
     return found
 
 
-def _parsed(reader: Reader, file: Path | None, parse: Callable[[bytes], Any], faults: list[Finding]) -> Any:
+def _parsed(
+    reader: Reader, file: Path | None, parse: Callable[[bytes], Any], declared: Collection[str], faults: list[Finding]
+) -> Any:
     if file is None:
         return None
     try:
         data = reader.read_if_there(file, MAX_RECORD_BYTES)
+        faults += exposed(reader, file, data, declared) if data is not None else ()
         return parse(data) if data is not None else None
     except Refused as refused:
         faults.append(CODES["ID-006"].finding("/artifacts", tree=file.name, fault=str(refused)))

@@ -13,6 +13,8 @@ from typing import Any
 from benchpipe_tests.contributions.conftest import Contribution
 
 REFUSED, UNVERIFIED = "refused", "unverified"
+MAIL, TOKEN, HOME = "ada@" + "mail.example.org", "hf_" + "Ab3" * 12, "/home/" + "ada/work"
+"""What has to stay where it came from."""
 
 
 @dataclass(frozen=True)
@@ -333,6 +335,12 @@ FORGERIES: tuple[Forgery, ...] = (
     Forgery(
         "a control harness", "PUB-006", REFUSED, lambda c: c.edit(lambda d: d.update(role="control"), c.tree(3) / "harness.json")
     ),
+    Forgery("a token in the submission", "PUB-008", REFUSED, put("improver", "harness", f"dsh with {TOKEN}")),
+    Forgery("an address as the contributor's name", "PUB-008", REFUSED, put("credit", "name", f"Ada <{MAIL}>")),
+    Forgery("a local path in run_meta.json", "PUB-008", REFUSED, meta(lambda d: d.update(workspace=HOME))),
+    Forgery("a token in run_meta.json", "PUB-008", REFUSED, meta(lambda d: d.update(note=TOKEN))),
+    Forgery("an address in a detail", "PUB-008", REFUSED, tasks(lambda d: d["tasks"]["backwards_1"].update(detail=MAIL))),
+    Forgery("a private address in the curve", "PUB-008", REFUSED, point(lambda p: p.update(label="10." + "1.2.3"))),
     Forgery("a platform that was changed", "PUB-007", REFUSED, meta(lambda d: d.update(end_state="tampered"))),
     # --- config
     Forgery("more trials than run", "CFG-001", UNVERIFIED, meta(lambda d: d.update(trials=3))),

@@ -1,23 +1,29 @@
-"""Does anything in a dataset directory have to stay where it came from? Credentials, addresses, private hosts, paths (DS-011).
+"""Does anything that was contributed have to stay where it came from? Credentials, addresses, private hosts, paths.
+
+DS-011 in a dataset directory; PUB-008 in a submission, its per-task files and run records.
 
 The rules are those of every publication (E1). A finding names place and rule, never the value.
 """
 
-from collections.abc import Iterator
+import io
+from collections.abc import Collection, Iterator
 from functools import cache
 from pathlib import Path
 
 from benchpipe.contributions.artifacts.codes import CODES
 from benchpipe.contributions.artifacts.layout import walk
 from benchpipe.contributions.artifacts.records import at
-from benchpipe.contributions.findings import Finding
+from benchpipe.contributions.findings import Code, Finding
 from benchpipe.publish.find import Finder
+from benchpipe.publish.match import Span
 from benchpipe.publish.rules import built_in_rules
 
 BLOCK = 1 << 20
 """Bytes that are looked through at once; a line is never divided."""
 MAX_FOUND = 20
 """Findings of one directory that are told."""
+PLACES = frozenset({"e-mail", "private ip"})
+"""Kinds that a submission may declare: `name@version` looks like an address, and pages show no host of its `endpoint`."""
 
 
 @cache
@@ -26,10 +32,10 @@ def _finder() -> Finder:
 
 
 class Search:
-    """Looks through lines as they stream by. `file` is what findings name."""
+    """Looks through lines as they stream by. `file` is what findings of `code` name; `declared` texts may look like PLACES."""
 
-    def __init__(self, file: str) -> None:
-        self._file = file
+    def __init__(self, file: str, code: Code = CODES["DS-011"], declared: Collection[str] = ()) -> None:
+        self._file, self._code, self._declared = file, code, declared
         self._block = bytearray()
         self._place, self._first = "", 1
         self.findings: dict[tuple[str, int, str], Finding] = {}
@@ -47,10 +53,25 @@ class Search:
         if not block or len(self.findings) >= MAX_FOUND:
             return
         for span in _finder().find(block):
+            if self._is_declared(block, span):
+                continue
             number = self._first + block.count(b"\n", 0, span.start)
             where = f"{self._place}:{number}" if self._place == self._file else f"{self._file}:{self._place}:{number}"
-            finding = CODES["DS-011"].finding(kind=span.rule.kind, place=where, rule=span.rule.id)
+            finding = self._code.finding(kind=span.rule.kind, place=where, rule=span.rule.id)
             self.findings.setdefault((self._place, number, span.rule.id), at(finding, self._file, number))
+
+    def _is_declared(self, block: bytes, span: Span) -> bool:
+        text = block[span.start : span.end].decode("utf-8", "replace")
+        return span.rule.kind in PLACES and any(text in declared for declared in self._declared)
+
+
+def in_bytes(data: bytes, name: str, code: Code, declared: Collection[str]) -> Iterator[Finding]:
+    """Findings of `code` in one file's bytes."""
+    search = Search(name, code, declared)
+    for number, line in enumerate(io.BytesIO(data), 1):
+        search.line(name, number, line)
+    search.flush()
+    yield from search.findings.values()
 
 
 def in_texts(folder: Path, name: str) -> Iterator[Finding]:
