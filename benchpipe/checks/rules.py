@@ -38,6 +38,7 @@ RULES: tuple[Rule, ...] = (
     rule(BENCHMARKS, "benchmark-field", "Every field of a benchmark file has its type"),
     warning(BENCHMARKS, "benchmark-key", "No key of a benchmark file looks misspelt"),
     rule(BENCHMARKS, "benchmark-tasks", "Every benchmark with runs lists its tasks, each once and with an id"),
+    rule(BENCHMARKS, "benchmark-score", "Scores of contributed results go from 0 to 1, and `binary` is true or false"),
     rule(BENCHMARKS, "benchmark-pools", "Every pool is its list: size, order, hash", files.pool_lists_wrong),
     rule(BENCHMARKS, "task-file", "Every file in state/tasks/ is a YAML mapping"),
     rule(BENCHMARKS, "task-field", "Every field of a curated task has its type"),

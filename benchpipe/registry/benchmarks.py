@@ -20,7 +20,6 @@ READ_ELSEWHERE = {
     "experiments": (),
     "platform": ("paths",),
     "replay": ("at_least", "adapter", "answers"),
-    "score": ("min", "max", "binary"),
 }
 """Keys of a benchmark's file that contributions and pages read, with the keys below them."""
 NO_REASON = "no reason given"
@@ -60,6 +59,7 @@ def _benchmark(source: Source, benchmark: str, fields: Fields) -> Benchmark:
     for key, below in READ_ELSEWHERE.items():
         if isinstance(fields.get(key), Mapping):
             fields.inner(key, fields.data[key]).read_elsewhere(*below)
+    _check_score(fields)
     listed = _tasks_listed_here(fields) if "tasks" in fields else _tasks_of_cache(source, benchmark)
     return Benchmark(
         id=benchmark,
@@ -162,6 +162,21 @@ def _excluded(fields: Fields) -> str | None:
         return value
     fields.problem("excluded", "`excluded` has to be the reason, as text; remove it if the task belongs in", "task-excluded")
     return NO_REASON if value is True else None
+
+
+def _check_score(fields: Fields) -> None:
+    """`score: {min, max, binary}`. Rows, intervals and improvements are of scores from 0 to 1, so another range is a fault."""
+    entry = fields.mapping("score", "benchmark-score")
+    if entry is None:
+        return
+    entry.flag("binary", "benchmark-score")
+    for key, end in (("min", 0), ("max", 1)):
+        value = entry.number(key, "benchmark-score")
+        if value is not None and value != end:
+            message = (
+                f"`{key}` is {short(value)}, but scores of contributed results go from 0 to 1: have them divided by the full one"
+            )
+            entry.problem(key, message, "benchmark-score")
 
 
 def _pools(source: Source, benchmark: str, fields: Fields) -> dict[str, Pool]:
