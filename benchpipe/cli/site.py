@@ -17,10 +17,11 @@ def command() -> None:
 @click.option("--public", is_flag=True, help="Only what the committed snapshot and registry hold.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder to build into; default: site/ (public/ with --public).")
 @click.pass_context
-def build(ctx: click.Context, public: bool, out: Path | None) -> None:
+def build(ctx: click.Context, public: bool, out: Path | None) -> int:
     """Build every page, feed and download; files whose bytes would be equal are left untouched.
 
-    RB_PUBLIC=1 in the environment means --public. The public site may have at most 1,000,000,000 bytes.
+    RB_PUBLIC=1 in the environment means --public. The public site may have at most 1,000,000,000 bytes, and each of its links
+    has to lead somewhere: a broken one is printed and makes the exit code 1.
 
     Example: benchpipe site build --public --out /tmp/site
     """
@@ -32,7 +33,16 @@ def build(ctx: click.Context, public: bool, out: Path | None) -> None:
     result = build_site(lab, load_registry(lab), target, public=public, now=datetime.now(UTC))
     changes = f"{len(result.written)} written, {len(result.linked)} linked, {len(result.removed)} removed"
     click.echo(f"{target}: {result.files} files, {changes}")
-    if public:
-        from benchpipe.publish.published import size_gate
+    return _gates(target) if public else 0
 
-        click.echo(f"{size_gate(target):,} bytes in all")
+
+def _gates(site: Path) -> int:
+    """What a site has to pass before it is shown to everybody: the exit code."""
+    from benchpipe.checks.links import broken_links
+    from benchpipe.publish.published import size_gate
+
+    click.echo(f"{size_gate(site):,} bytes in all")
+    broken = broken_links(site)
+    for finding in broken:
+        click.echo(str(finding))
+    return int(bool(broken))

@@ -1,4 +1,4 @@
-"""The public build as a command: what selects it, and its size gate."""
+"""The public build as a command: what selects it, and its gates."""
 
 from pathlib import Path
 
@@ -32,3 +32,17 @@ def test_a_public_site_that_is_too_large_fails_with_its_largest_files(
     done = CliRunner().invoke(cli, ["--lab", str(lab.root), "site", "build", "--public", "--out", str(tmp_path / "out")])
     assert isinstance(done.exception, FoundProblems)
     assert "more than 1,000" in str(done.exception)
+
+
+def test_a_public_site_with_a_broken_link_fails_and_names_page_and_line(lab: Lab, tmp_path: Path) -> None:
+    def built(*options: str) -> tuple[object, str]:
+        command = ["--lab", str(lab.root), "site", "build", "--out", str(tmp_path / "out"), *options]
+        done = CliRunner().invoke(cli, command, standalone_mode=False)
+        return done.return_value, done.output
+
+    assert built("--public")[0] == 0
+    (tmp_path / "out/stray.html").write_text('<a href="index.html">here</a>\n<a href="gone/">there</a>\n')
+    code, said = built("--public")
+    assert code == 1
+    assert "stray.html:2: error link-broken: 'gone/' leads nowhere" in said
+    assert built()[0] == 0
