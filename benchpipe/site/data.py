@@ -55,7 +55,8 @@ class Trial:
 
     @property
     def record(self) -> Record:
-        return self.seen.record
+        """As collected or published; of a withdrawn mode no result, since those are off the site."""
+        return Record(state=self.seen.record.state) if self.state == "withdrawn" else self.seen.record
 
     @property
     def note(self) -> str | None:

@@ -87,7 +87,7 @@ def _page_maker(source: LogSource, file: str, context: Callable[[], LogContext],
 
 def _attempts(trial: Trial) -> list[str]:
     """The names of the attempts that the trial's log pages tell of, its own first."""
-    named = (*(page.attempt.trial for page in trial.pages), *(attempt.trial for attempt in trial.record.attempts))
+    named = (*(page.attempt.trial for page in trial.pages), *(attempt.trial for attempt in trial.seen.record.attempts))
     return [name for name in dict.fromkeys(named) if name]
 
 
@@ -203,7 +203,7 @@ def _context(
     money: Mapping[str, AttemptCosts],
 ) -> LogContext:
     """What stands on a log page besides its log. `money`: of the attempts that it tells of."""
-    record = trial.record
+    record = trial.seen.record
     own = not page.previous and page.attempt.trial == record.trial
     place = f"{trial.benchmark}/{run.stored}/{trial.task}/{page.slot}/"
     path = addresses.log_page(trial.benchmark, trial.run, trial.task, page.slot)
@@ -242,7 +242,7 @@ def _context(
 
 def _banners(trial: Trial, page: SlotPage, own: bool, pages: Mapping[str, str]) -> Iterator[Banner]:
     """What to know before reading on, the gravest first (12.7)."""
-    seen, record = trial.seen, trial.record
+    seen, record = trial.seen, trial.seen.record
     if seen.stopped:
         yield Banner("warn", "Stopped by us.", seen.stopped)
     if seen.withdrawn:

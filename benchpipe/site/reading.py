@@ -6,8 +6,6 @@ The public build never looks at local data, also on a machine that has some.
 import os
 from collections.abc import Callable, Collection
 
-import msgspec
-
 from benchpipe.lab import Lab
 from benchpipe.publish.names import machine_filter, private_places
 from benchpipe.publish.published import published_id, published_run
@@ -18,7 +16,7 @@ from benchpipe.site.logs import LogSource
 from benchpipe.site.money import Cost, Costs, cost_of_sums, local_costs, published_costs
 from benchpipe.site.public_texts import public_agent, public_benchmark, public_run
 from benchpipe.transcripts.checks import log_checks
-from benchpipe.trials.records import Record, RunFile
+from benchpipe.trials.records import RunFile
 from benchpipe.trials.store import parse_run_file
 from benchpipe.trials.view import ViewRecord, view
 
@@ -79,19 +77,15 @@ def _run(
     for task in seen.tasks.values():
         title = benchmark.tasks[task.task].title if task.known else task.task
         for record in task.records.values():
-            if record.state == "withdrawn":
-                trials.append(Trial(benchmark.id, bench_run.run, title, _without_results(record), Cost()))
+            if record.state == "withdrawn":  # its logs are for those who find out why
+                addresses = ("", "") if logs.public else _log_addresses(there, bench_run, record)
+                trials.append(Trial(benchmark.id, bench_run.run, title, record, Cost(), *addresses))
                 continue
             cost = costs.get((bench_run.run, record.task, record.mode)) or cost_of_sums(record.record, price, agent.billing)
             current, previous = _log_addresses(there, bench_run, record)
             missing = () if logs.public else _missing(record, agent)
             trials.append(Trial(benchmark.id, bench_run.run, title, record, cost, current, previous, missing))
     return RunData(bench_run, agent, run_file, seen, trials, stored)
-
-
-def _without_results(seen: ViewRecord) -> ViewRecord:
-    """What a withdrawn mode leaves on the site of a trial: its label and its note."""
-    return msgspec.structs.replace(seen, record=Record(state=seen.record.state))
 
 
 def _missing(seen: ViewRecord, agent: Agent) -> tuple[str, ...]:

@@ -7,11 +7,13 @@ from pathlib import Path
 
 import msgspec
 import pytest
+import yaml
 
 from benchpipe.checks.links import broken_links
 from benchpipe.hosts.poll import poll_hosts
 from benchpipe.hosts.store import load_readings, load_requests
 from benchpipe.lab import Lab
+from benchpipe.publish.snapshot import publish
 from benchpipe.registry.load import load_registry
 from benchpipe.registry.records import Registry
 from benchpipe.site.build import build_site
@@ -132,3 +134,22 @@ def test_a_log_that_can_not_be_read_has_a_page_that_says_so(collected: tuple[Lab
     pages = out / "runs/tabletop/bench_scripted-scripted-default"
     assert "can&#39;t be read" in (pages / "stack_blocks/limited/index.html").read_text()
     assert "can&#39;t be read" not in (pages / "stack_blocks/unlimited/index.html").read_text()
+
+
+def test_log_pages_of_a_withdrawn_mode_stay_in_the_local_build_and_say_so(collected: tuple[Lab, Registry], tmp_path: Path) -> None:
+    lab, run = collected[0], "bench_scripted-scripted-default"
+    file = lab.state_runs / "tabletop.yml"
+    plan = yaml.safe_load(file.read_text())
+    plan["runs"][run]["withdrawn"] = {"limited": {"label": "rerun pending", "note": "the camera was off"}}
+    file.write_text(yaml.safe_dump(plan))
+    registry, out = load_registry(lab), tmp_path / "site"
+    build_site(lab, registry, out, public=False)
+    page = (out / f"runs/tabletop/{run}/stack_blocks/limited/index.html").read_text()
+    assert "Withdrawn: rerun pending." in page
+    assert "the camera was off" in page
+    assert broken_links(out) == []
+    publish(lab, registry, now=NOW)
+    build_site(lab, registry, tmp_path / "public", public=True)
+    stub = (tmp_path / f"public/runs/tabletop/{run}/stack_blocks/limited/index.html").read_text()
+    assert "rerun pending: the camera was off" in stub
+    assert "noindex" in stub
