@@ -26,6 +26,12 @@ def sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
+def file_sha256(path: Path) -> str:
+    """`sha256` of a file's bytes, however many."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 def json_bytes(value: Any) -> bytes:
     """The one form of JSON files that people diff: sorted keys, indent 1, UTF-8, final newline, no NaN."""
     return (json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n").encode()

@@ -131,8 +131,12 @@ def _upload(lab: Lab, registry: Registry, steps: Steps, say: Say) -> None:
         return
     store = steps.store()
     for benchmark in with_media:
+
+        def told(done: int, n: int, what: str, benchmark: str = benchmark) -> None:
+            say(f"{benchmark}: {done} of {n}: {what}")
+
         try:
-            done = bring_media(lab, registry, benchmark, store, jobs=VIDEOS_AT_ONCE, image_jobs=IMAGES_AT_ONCE)
+            done = bring_media(lab, registry, benchmark, store, jobs=VIDEOS_AT_ONCE, image_jobs=IMAGES_AT_ONCE, on_progress=told)
         except StoreError as error:
             raise FoundProblems(f"{benchmark}: {error}") from error
         if done.compressed.failed:

@@ -18,14 +18,15 @@ from benchpipe_tests.publish.fake_hub import DATASET, FakeHub, fake_hub
 PROGRAM = """
 import sys
 from pathlib import Path
-from benchpipe.publish.media.stores import HubStore
+from benchpipe.publish.media.stores import HubStore, StoreError
 from benchpipe.publish.media.upload import upload
 from benchpipe.errors import BenchpipeError
 store = HubStore(sys.argv[2])
 print("ready", flush=True)
 try:
-    done = upload(store, Path(sys.argv[1]), "tabletop", sys.argv[3:], batch_files=4, sleep=lambda s: print("waits", s, flush=True))
-except BenchpipeError as error:
+    done = upload(store, Path(sys.argv[1]), "tabletop", sys.argv[3:], batch_files=4, sleep=lambda s: print("waits", s, flush=True),
+                  on_progress=lambda done, n, what: print("says", what, flush=True))
+except (BenchpipeError, StoreError) as error:
     sys.exit(f"error: {error}")
 print("sent", len(done.sent), "deleted", len(done.deleted), "unchanged", done.unchanged)
 """
@@ -100,6 +101,15 @@ def test_who_is_no_member_is_told_what_to_do(tmp_path: Path) -> None:
     with fake_hub() as hub:
         hub.member = False
         assert "must be a member of some-lab" in run(hub, tmp_path)
+
+
+def test_where_nothing_answers_it_is_said_and_given_up_soon(tmp_path: Path) -> None:
+    media(tmp_path, n=1)
+    with fake_hub() as hub:
+        pass
+    said = run(hub, tmp_path)
+    assert "error: the Hub can't be reached (ConnectError)" in said
+    assert said.count("says the Hub can't be reached (ConnectError); looking again in") == 2
 
 
 def test_an_answer_that_no_retry_mends_is_one_sentence_and_is_not_asked_for_again(tmp_path: Path) -> None:

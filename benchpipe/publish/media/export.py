@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from benchpipe.errors import UsageError
-from benchpipe.files import link_or_copy, sha256, write_json
+from benchpipe.files import file_sha256, link_or_copy, write_json
 from benchpipe.lab import Lab
 from benchpipe.publish.published import published_logs, read_document, read_summary
 from benchpipe.publish.whitelist import media_names
@@ -72,10 +72,9 @@ def export(lab: Lab, out: Path, benchmark: str | None = None, *, dry_run: bool =
         kept.add(target)
         if not dry_run:
             written += link_or_copy(source, target)
-        data = source.read_bytes()
         mime = mimetypes.guess_type(target.name)[0] or "application/octet-stream"
         path = target.relative_to(out).as_posix()
-        entries.append({"path": path, "bytes": len(data), "sha256": sha256(data), "type": mime})
+        entries.append({"path": path, "bytes": source.stat().st_size, "sha256": file_sha256(source), "type": mime})
     if not dry_run:
         _retire(out, out / benchmark if benchmark else out, kept)
     report = _report(written, entries, missing)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from benchpipe.errors import UsageError
-from benchpipe.files import sha256
+from benchpipe.files import file_sha256
 
 
 class Stored(NamedTuple):
@@ -21,10 +21,13 @@ class Stored(NamedTuple):
     sha256: str | None
     git_id: str | None = None
 
-    def is_same(self, data: bytes) -> bool:
+    def is_same(self, file: Path) -> bool:
+        """Whether it has the bytes of `file`."""
         if self.sha256 is not None:
-            return self.sha256 == sha256(data)
-        return self.git_id == hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()
+            return self.sha256 == file_sha256(file)
+        with open(file, "rb") as content:
+            head = b"blob %d\0" % file.stat().st_size
+            return self.git_id == hashlib.file_digest(content, lambda: hashlib.sha1(head)).hexdigest()
 
 
 class Listing(NamedTuple):
@@ -40,6 +43,10 @@ class StoreError(Exception):
     def __init__(self, message: str, wait_s: float | None = None) -> None:
         super().__init__(message)
         self.wait_s = wait_s
+
+
+class Unreachable(StoreError):
+    """Nothing answered at all."""
 
 
 class Conflict(StoreError):
@@ -62,7 +69,7 @@ class FolderStore:
 
     def listed(self, prefix: str) -> Listing:
         files = sorted(file for file in (self._root / prefix).rglob("*") if file.is_file() and not file.name.startswith("."))
-        return Listing({file.relative_to(self._root).as_posix(): Stored(sha256(file.read_bytes())) for file in files}, None)
+        return Listing({file.relative_to(self._root).as_posix(): Stored(file_sha256(file)) for file in files}, None)
 
     def put(self, files: Mapping[str, Path], state: str | None, message: str) -> None:
         for address, file in files.items():
@@ -153,7 +160,7 @@ class _told:
                 f"the Hub refused to serve {self._dataset} ({status}: {said[-1] if said else 'no reason given'})"
             ) from error
         if isinstance(error, httpx2.HTTPError | OSError):
-            raise StoreError(f"the Hub can't be reached ({type(error).__name__})") from error
+            raise Unreachable(f"the Hub can't be reached ({type(error).__name__})") from error
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:

@@ -10,12 +10,14 @@ from pathlib import Path
 import msgspec
 
 from benchpipe.publish.media.export import MANIFEST
-from benchpipe.publish.media.stores import Conflict, Listing, Store, StoreError
+from benchpipe.publish.media.stores import Conflict, Listing, Store, StoreError, Unreachable
 
 BATCH_FILES = 256
 BATCH_BYTES = 1 << 30
 MAX_TRIES = 8
 """Errors in a row without any batch that got through."""
+FIRST_TRIES = 3
+"""So many where nothing has answered yet: the address or the network is more likely wrong than busy."""
 LONGEST_WAIT_S = 600.0
 
 Progress = Callable[[int, int, str], None]
@@ -45,16 +47,18 @@ def upload(
     """Send the files below `source/<benchmark>` and delete those of the store that no published log names any more.
 
     `named`: every address of the benchmark that the snapshot names, also of media that are not on this machine: those stay.
-    StoreError after MAX_TRIES errors in a row.
+    StoreError after MAX_TRIES errors in a row, after FIRST_TRIES where nothing answers from the beginning.
     """
     local = {file.relative_to(source).as_posix(): file for file in _media(source / benchmark)}
     wanted = {*named, *local}
     sent: dict[str, Path] = {}
     deleted: dict[str, None] = {}
     errors = 0
+    answered = False
     while True:
         try:
             listing = store.listed(benchmark)
+            answered = True
             missing, stale = _missing(local, listing), sorted(listing.files.keys() - wanted)
             sent |= missing
             deleted |= dict.fromkeys(stale)
@@ -71,11 +75,13 @@ def upload(
             errors = 0
         except StoreError as error:
             errors += 1
-            if errors >= MAX_TRIES:
+            answered = answered or not isinstance(error, Unreachable)
+            if errors >= (MAX_TRIES if answered else FIRST_TRIES):
                 raise
+            wait_s = _wait(error, errors)
             if on_progress:
-                on_progress(0, len(local), f"{error}; looking again")
-            sleep(_wait(error, errors))
+                on_progress(0, len(local), f"{error}; looking again in {wait_s:.0f} s")
+            sleep(wait_s)
 
 
 def _wait(error: StoreError, errors: int) -> float:
@@ -94,7 +100,7 @@ def _missing(local: Mapping[str, Path], listing: Listing) -> dict[str, Path]:
     return {
         address: file
         for address, file in local.items()
-        if (stored := listing.files.get(address)) is None or not stored.is_same(file.read_bytes())
+        if (stored := listing.files.get(address)) is None or not stored.is_same(file)
     }
 
 
