@@ -19,7 +19,7 @@ from benchpipe.errors import UsageError
 from benchpipe.files import json_bytes, lock
 from benchpipe.lab import Lab
 from benchpipe.registry.load import load_registry
-from benchpipe.registry.records import Benchmark, Place, Registry
+from benchpipe.registry.records import Registry
 
 
 @click.command()
@@ -79,8 +79,7 @@ def _contributions(workspace: Workspace) -> Iterable[Finding]:
     lab, benchmarks = workspace.lab, workspace.registry.benchmarks
     for name in datasets(lab, [name for name, benchmark in benchmarks.items() if benchmark.pools]):
         dataset = check_dataset(lab, name, benchmarks, today=datetime.now(UTC).date())
-        benchmark = benchmarks.get(name) or Benchmark(id=name, name=name, place=Place(name))
-        waiting = {one.path for one in results_of(dataset, benchmark).open}
+        waiting = {one.path for one in results_of(dataset).open}
         for checked in dataset.checked:
             refused = checked.report.verdict == "refused"
             for said in checked.report.findings if refused or checked.path in waiting else ():

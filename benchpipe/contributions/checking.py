@@ -16,7 +16,7 @@ import msgspec
 
 from benchpipe.contributions import file_rules
 from benchpipe.contributions.codes import CODES
-from benchpipe.contributions.contacts import MARK, contacts_of, told, without_contacts
+from benchpipe.contributions.contacts import contacts_of, told, without_contacts
 from benchpipe.contributions.decisions import Decisions, overdue, parse_decisions
 from benchpipe.contributions.door import document_findings, placed, unreadable
 from benchpipe.contributions.evidence import Evidence, Replayed, RunEvidence, declared_texts, exposed, gather_runs, missing_per_task
@@ -194,22 +194,15 @@ def _run_states(entries: tuple[Said, ...], run: RunEvidence, applies: Mapping[st
 def _measured(evidence: Evidence, run: RunEvidence) -> Measured:
     pool = task_set.pool_of(evidence, run)
     agent = evidence.submission.task_agent
-    scores = run.scores.by_task if run.scores else {}
     return Measured(
         pool=pool.id if pool else None,
         stack_key=stack_key(evidence.submission.dataset, pool.id if pool else "", agent.base_harness, agent.model, agent.decoding),
         score=str(run.scores.mean if run.scores else Fraction(run.run.score)),
-        by_task={_told_apart(task): str(score) for task, score in sorted(scores.items())},
+        by_task={task: str(score) for task, score in run.scores.shown.items()} if run.scores else {},
         replay_level=evidence.replayed.level if evidence.replayed else None,
         dataset_path=run.dataset_path,
         dataset_link=_dataset_link(evidence, run.dataset_path),
     )
-
-
-def _told_apart(task: str) -> str:
-    """A task id as it is shown; two that differ only in what is taken out are still two tasks."""
-    shown = without_contacts(task)
-    return task if shown == task else f"{MARK} {sha256(task.encode())[:12]}"
 
 
 def _dataset_link(evidence: Evidence, path: str | None) -> str | None:

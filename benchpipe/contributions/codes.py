@@ -208,6 +208,13 @@ CODES = SUB | code_table(
             "H0 was measured with trials={a}, this row with trials={b}; no improvement is shown.",
             "Measure H0 with the same trials.",
         ),
+        Code(
+            "REF-004",
+            "",
+            WARN,
+            "the registered baseline of {agent} {fault}; it is no reference.",
+            "A maintainer mends the benchmark's file.",
+        ),
         # --- trajectories (15)
         Code("TRJ-000", "trajectories", NOT_RUN, "the linked trajectories were not downloaded and replayed yet.", "Nothing to do."),
         Code("TRJ-001", "trajectories", FAIL, "{fault}", "Put the archive where it can be read."),

@@ -7,10 +7,12 @@ from functools import cache
 from typing import Any
 
 from benchpipe.contributions.codes import CODES
+from benchpipe.contributions.contacts import MARK, without_contacts
 from benchpipe.contributions.findings import Finding
 from benchpipe.contributions.models import PER_TASK_SCHEMA, PerTask
 from benchpipe.contributions.schema_rules import shape_findings
 from benchpipe.contributions.strict_json import Number, Refused, decode, escape, parse
+from benchpipe.files import sha256
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,11 @@ class Scores:
         return frozenset(self.by_task)
 
     @property
+    def shown(self) -> dict[str, Fraction]:
+        """By task id as it may be shown, in order; two ids that differ only in contact data are still two tasks."""
+        return {_told_apart(task): score for task, score in sorted(self.by_task.items())}
+
+    @property
     def mean(self) -> Fraction:
         """Exact mean over the scored tasks; 0 for none (7.1)."""
         return sum(self.by_task.values(), Fraction(0)) / (len(self.by_task) or 1)
@@ -33,6 +40,11 @@ class Scores:
     def solved(self) -> frozenset[str]:
         """Tasks with the full score."""
         return frozenset(task for task, score in self.by_task.items() if score >= 1)
+
+
+def _told_apart(task: str) -> str:
+    shown = without_contacts(task)
+    return task if shown == task else f"{MARK} {sha256(task.encode())[:12]}"
 
 
 @cache

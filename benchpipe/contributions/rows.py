@@ -25,7 +25,6 @@ from benchpipe.contributions.stacks import (
     stack_of,
 )
 from benchpipe.contributions.store import Dataset
-from benchpipe.registry.records import Benchmark
 
 Standing = Literal["open", "questions", "declined", "refused", "withdrawn", "duplicate"]
 Key = tuple[str, int]
@@ -137,7 +136,7 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
     changes: tuple[Change, ...]
 
 
-def results_of(dataset: Dataset, benchmark: Benchmark) -> Results:
+def results_of(dataset: Dataset) -> Results:
     """Rows, open submissions and the change log of a dataset."""
     candidates = {
         row.key: row
@@ -156,7 +155,7 @@ def results_of(dataset: Dataset, benchmark: Benchmark) -> Results:
         if standing:
             waiting.append(_open(checked, decided, standing, doubled))
             continue
-        rows = [_row(checked, n, candidates, doubled, benchmark) for n in range(len(checked.measured))]
+        rows = [_row(checked, n, candidates, doubled, dataset.baselines) for n in range(len(checked.measured))]
         (verified if checked.report.verdict == "verified" else unverified).extend(rows)
     return Results(
         dataset=dataset.id,
@@ -256,13 +255,19 @@ def _twin_remarks(row: Key, doubled: Mapping[Key, Twin]) -> list[Reason]:
     return [Reason(finding.code, finding.message)]
 
 
-def _row(checked: Checked, n: int, candidates: Mapping[Key, Candidate], doubled: Mapping[Key, Twin], benchmark: Benchmark) -> Row:
+def _row(
+    checked: Checked,
+    n: int,
+    candidates: Mapping[Key, Candidate],
+    doubled: Mapping[Key, Twin],
+    baselines: Mapping[str, Baseline],
+) -> Row:
     doc = checked.doc or {}
     run, config, agent, measured = doc["runs"][n], doc["config"], doc["task_agent"], checked.measured[n]
     improver = doc["improver"] or {"method": doc["method"]["name"], "model": "none", "harness": "none"}
     me = candidates.get((checked.path, n)) or _candidate(checked, n, doc, measured)
     score = Fraction(measured.score)
-    reference = reference_of(me, candidates.values(), _baseline(benchmark, agent)) if run["round"] else None
+    reference = reference_of(me, candidates.values(), baselines.get(_task_agent(agent))) if run["round"] else None
     h0 = reference.h0 if reference else None
     gained, lost = gained_and_lost(me.by_task, h0.by_task) if h0 else ([], [])
     remarks = _twin_remarks((checked.path, n), doubled)
@@ -339,13 +344,9 @@ def credit_line(credit: Mapping[str, Any]) -> str:
     return f"{credit['name']} ({affiliation})" if affiliation else str(credit["name"])
 
 
-def _baseline(benchmark: Benchmark, agent: Mapping[str, str]) -> Baseline | None:
-    """The agreed round 0 of a task agent, keyed `<model>_<base harness>` (17.1), from the benchmark's file."""
-    name = f"{agent['model']}_{agent['base_harness'].partition('@')[0]}"
-    baselines = benchmark.raw.get("baseline")
-    entry = baselines.get(name) if isinstance(baselines, Mapping) else None
-    sha = entry.get("harness_sha") if isinstance(entry, Mapping) else None
-    return Baseline(name, sha) if isinstance(sha, str) else None
+def _task_agent(agent: Mapping[str, str]) -> str:
+    """`<model>_<base harness>` (17.1), by which baselines are registered."""
+    return f"{agent['model']}_{agent['base_harness'].partition('@')[0]}"
 
 
 def _changes(dataset: Dataset) -> list[Change]:

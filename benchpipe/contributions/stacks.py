@@ -80,6 +80,10 @@ class Baseline:
 
     agent: str
     harness_sha: str
+    h0: Candidate | None = None
+    """Its measurement, where one is registered and sound."""
+    fault: str = ""
+    """Why the registered measurement can't serve."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +92,7 @@ class Reference:
 
     h0: Candidate | None
     code: str = ""
-    """REF-001 or REF-003 without an H0; REF-002 beside one that is not the agreed baseline."""
+    """REF-001, REF-003 or REF-004 without an H0; REF-002 beside one that is not the agreed baseline."""
     values: Mapping[str, object] | None = None
 
 
@@ -116,11 +120,12 @@ def conditions_of(trials: int, sampling: str) -> Conditions:
 
 
 def reference_of(row: Candidate, all_rows: Iterable[Candidate], baseline: Baseline | None) -> Reference:
-    """The H0 of a row (13): of its own file, else a sound H0 elsewhere with the same key and the agreed identity.
+    """The H0 of a row (13): of its own file, else the agreed one, else a sound H0 elsewhere with the same key and identity.
 
     A failed H0 is no reference. Two sound H0s of different identity, without an agreed one, are none either.
     """
-    h0s = [other for other in all_rows if other.round == 0 and other.stack == row.stack and other.sound]
+    registered = [baseline.h0] if baseline and baseline.h0 else []
+    h0s = [other for other in (*registered, *all_rows) if other.round == 0 and other.stack == row.stack and other.sound]
     same = [h0 for h0 in h0s if h0.conditions == row.conditions and h0.by_task.keys() == row.by_task.keys()]
     own = [h0 for h0 in same if h0.path == row.path]
     agreed = [h0 for h0 in same if h0.verified and (baseline is None or h0.harness_sha == baseline.harness_sha)]
@@ -131,6 +136,8 @@ def reference_of(row: Candidate, all_rows: Iterable[Candidate], baseline: Baseli
         return Reference(own[0])
     if len({h0.harness_sha for h0 in agreed}) == 1:
         return Reference(agreed[0])
+    if baseline and baseline.fault:
+        return Reference(None, "REF-004", {"agent": baseline.agent, "fault": baseline.fault})
     other = [h0.conditions.trials for h0 in h0s if h0.conditions.trials != row.conditions.trials]
     if other and not same:
         return Reference(None, "REF-003", {"a": other[0], "b": row.conditions.trials})

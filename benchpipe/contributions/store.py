@@ -13,10 +13,12 @@ from pathlib import Path
 
 import msgspec
 
+from benchpipe.contributions.baselines import baselines_of
 from benchpipe.contributions.checking import Checked, check_submission
 from benchpipe.contributions.decisions import Decisions, due, parse_decisions
 from benchpipe.contributions.evidence import Replayed
 from benchpipe.contributions.reading import Reader, Stamp, stamp
+from benchpipe.contributions.stacks import Baseline
 from benchpipe.contributions.trajectories.known import replayed_of
 from benchpipe.errors import UsageError
 from benchpipe.files import sha256, write_bytes
@@ -50,6 +52,8 @@ class Dataset(msgspec.Struct, frozen=True, kw_only=True):
     checked: tuple[Checked, ...]
     decisions: Decisions
     digest: str
+    baselines: Mapping[str, Baseline] = {}
+    """The agreed round 0 of each task agent."""
     n_checked: int = 0
     """How many were checked again now."""
     problem: str = ""
@@ -99,11 +103,14 @@ def check_dataset(lab: Lab, dataset: str, benchmarks: Mapping[str, Benchmark], *
     if remembered and now != memory:
         with contextlib.suppress(UsageError):  # without a memory the next check is slower, nothing else
             write_bytes(memory_file, msgspec.json.encode(now))
+    benchmark, reader = benchmarks.get(dataset), Reader(lab)
+    baselines = baselines_of(benchmark, lambda file: reader.read_if_there(lab.root / file)) if benchmark else {}
     return Dataset(
         id=dataset,
         checked=tuple(entry.checked for entry in entries.values()),
         decisions=decisions,
-        digest=sha256(msgspec.json.encode([made_of, decisions, *(entry.checked for entry in entries.values())])),
+        baselines=baselines,
+        digest=sha256(msgspec.json.encode([made_of, decisions, repr(baselines), *(entry.checked for entry in entries.values())])),
         n_checked=n_checked,
     )
 

@@ -59,7 +59,7 @@ def load_results(
     for name in datasets(lab, takes):
         if benchmark := registry.benchmarks.get(name):
             dataset = check_dataset(lab, name, registry.benchmarks, today=today, remembered=remembered)
-            yield benchmark, dataset, results_of(dataset, benchmark)
+            yield benchmark, dataset, results_of(dataset)
 
 
 def pages_of(loaded: Sequence[tuple[Benchmark, Dataset, Results]], renderer: Renderer) -> Iterator[Job]:

@@ -52,7 +52,7 @@ def everything(contribution: Contribution) -> dict[str, bytes]:
     }
     registry = load_registry(lab)
     dataset = check_dataset(lab, "deskwork", registry.benchmarks, today=TODAY)
-    results = results_of(dataset, registry.benchmarks["deskwork"])
+    results = results_of(dataset)
     out |= {path: make() for path, make in data_files(results).items()}
     out["results"] = msgspec.json.encode(results)
     renderer = Renderer(REPOSITORY / "site_templates", Chrome(public=True))

@@ -3,12 +3,14 @@
 import json
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
 import msgspec
 import pytest
 from scipy.stats import binomtest
 
 from benchpipe.contributions.duplicates import Twin, twins
+from benchpipe.contributions.per_task import read_scores
 from benchpipe.contributions.rows import NO_REFERENCE, Results, Row, results_of
 from benchpipe.contributions.stacks import Candidate, conditions_of, gained_and_lost, interval, reference_of, stack_key, stack_of
 from benchpipe.contributions.store import check_dataset
@@ -16,9 +18,12 @@ from benchpipe.contributions.tables import COLUMNS, rows_csv, rows_json, rows_pa
 from benchpipe_tests.contributions.conftest import TODAY, Contribute, Contribution
 
 
+CONFIG = "{base_harness: clerk@0.1.0, model: rules, decoding: rules only (temperature=0), sampling: all}"
+
+
 def results(contribution: Contribution) -> Results:
     benchmarks = contribution.benchmarks()
-    return results_of(check_dataset(contribution.lab, "deskwork", benchmarks, today=TODAY), benchmarks["deskwork"])
+    return results_of(check_dataset(contribution.lab, "deskwork", benchmarks, today=TODAY))
 
 
 def row_at(found: Results, round_: int, variant: str = "v1", *, verified: bool = True) -> Row:
@@ -92,6 +97,51 @@ def test_h0_of_a_file_that_differs_from_the_agreed_baseline_is_named() -> None:
     assert elsewhere.h0 == agreed
 
 
+def register_baseline(contribution: Contribution, per_task: Path, config: str = CONFIG) -> None:
+    """A baseline of the task agent, measured as `per_task` says."""
+    file = contribution.lab.benchmarks / "deskwork" / "baseline.json"
+    file.write_bytes(per_task.read_bytes())
+    sha = json.loads(file.read_text())["harness_sha"]
+    entry = f"{{harness_sha: {sha}, config: {config}, per_task: {contribution.lab.relative(file)}}}"
+    registered = contribution.lab.benchmarks / "deskwork.yml"
+    registered.write_text(registered.read_text() + f"baseline: {{rules_clerk: {entry}}}\n")
+
+
+def test_the_registered_baseline_serves_a_row_that_has_no_h0_of_its_own(contribute: Contribute) -> None:
+    own = contribute(variant="a")
+    row = contribute(variant="b", method="other", rounds=[2], lab=own.lab)
+    register_baseline(own, own.per_task(0))
+    assert row_at(results(own), 3, "a").reference == "deskwork/first-come/a#toy-1@0"
+    alone, h0 = row_at(results(own), 2, "b"), row_at(results(own), 0, "a")
+    assert (alone.reference, alone.h0_score) == ("deskwork/baseline/rules_clerk#toy-1@0", h0.score)
+    own.file.unlink()
+    assert row_at(results(row), 2, "b") == alone
+
+
+@pytest.mark.parametrize(
+    ("config", "change", "code", "why"),
+    [
+        ("{model: rules}", {}, "REF-004", "needs config: {base_harness, model, decoding, sampling}"),
+        (CONFIG, {"round": 1}, "REF-004", "is not of round 0"),
+        (CONFIG, {"score_kind": "training"}, "REF-004", "would not pass the gate"),
+        (CONFIG, {"schema": "other"}, "REF-004", "schema"),
+        (CONFIG, {"trials": 2}, "REF-003", "trials=2"),
+        (CONFIG.replace("clerk@0.1.0", "clerk@0.2.0"), {}, "REF-001", "no H0"),
+    ],
+)
+def test_a_registered_baseline_that_is_no_sound_h0_of_the_stack_is_no_reference_and_says_why(
+    config: str, change: dict[str, object], code: str, why: str, contribute: Contribute
+) -> None:
+    row = contribute(rounds=[0, 3])
+    h0 = row.per_task(0)
+    row.edit(lambda doc: doc["runs"].pop(0))
+    row.edit(lambda doc: doc.update(change), h0)
+    register_baseline(row, h0, config)
+    found = row_at(results(row), 3)
+    assert (found.reference, [remark.code for remark in found.remarks]) == (NO_REFERENCE, [code])
+    assert why in found.remarks[0].message
+
+
 def test_two_different_h0s_without_an_agreed_one_are_no_reference() -> None:
     h0s = [candidate("x", 0, path="x"), candidate("y", 0, path="y", sha="b" * 40)]
     assert reference_of(candidate("row", 3, path="z"), h0s, None).h0 is None
@@ -109,8 +159,8 @@ def test_stack_keys_ignore_case_of_the_model_and_unicode_form_only() -> None:
     assert conditions_of(1, "below_.50") == conditions_of(1, "below_0.5")
 
 
-@pytest.mark.parametrize(("one", "other"), [("qwen3.5-9b@local.vllm", "llama-4@groq.com"), ("/home/ada/qwen", "/home/ada/llama")])
-def test_models_whose_names_are_shown_alike_stay_two_stacks(one: str, other: str, contribute: Contribute) -> None:
+def test_models_whose_names_are_shown_alike_stay_two_stacks(contribute: Contribute) -> None:
+    one, other = "qwen3.5-9b@" + "local.vllm", "llama-4@" + "groq.com"
     with_h0 = contribute(variant="a")
     row = contribute(variant="b", method="other", rounds=[3], lab=with_h0.lab)
     measured_with(with_h0, one)
@@ -129,19 +179,12 @@ def measured_with(contribution: Contribution, model: str) -> None:
     contribution.edit_curve(lambda points: [point["identity"].update(agent_model=model) for point in points])
 
 
-def test_task_ids_that_are_shown_alike_stay_two_tasks(honest: Contribution) -> None:
-    pool = honest.lab.benchmarks / "deskwork" / "pools" / "exam.txt"
-    ids = ["ada@" + "one.example.org", "bob@" + "two.example.org"]
-    first, second, *rest = pool.read_text().split()
-    pool.write_text("".join(f"{task}\n" for task in sorted([*ids, *rest])))
-
-    def rename(doc: dict[str, dict[str, object]]) -> None:
-        for old, new in zip((first, second), ids, strict=True):
-            doc["tasks"][new] = doc["tasks"].pop(old)
-
-    for n in (0, 1):
-        honest.edit(rename, honest.per_task(n))
-    assert [len(measured.by_task) for measured in honest.check().measured] == [30, 30]
+def test_task_ids_that_are_shown_alike_stay_two_tasks() -> None:
+    ids = ("ada@" + "one.example.org", "bob@" + "two.example.org", "plain_1")
+    scores, _ = read_scores(json.dumps(dict.fromkeys(ids, 1)).encode(), "p.json", 0)
+    assert scores is not None
+    assert len(scores.shown) == 3
+    assert {"plain_1", *ids} & scores.shown.keys() == {"plain_1"}
 
 
 def test_gained_and_lost_are_tasks_with_the_full_score() -> None:

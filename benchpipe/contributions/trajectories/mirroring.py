@@ -121,7 +121,7 @@ def _entered(lab: Lab, benchmarks: Benchmarks, path: Path, record: MirrorRecord 
     dataset, today = path.parent.parent.name, now.date()
     checked = check_submission(path, lab, benchmarks, today=today, replayed=replayed_of(lab, benchmarks, path, today))
     all_checked = check_dataset(lab, dataset, benchmarks, today=today)
-    results = results_of(all_checked, benchmarks[dataset])
+    results = results_of(all_checked)
     rows = [row for row in (*results.verified, *results.unverified) if row.submission_path == checked.path]
     references = [row.reference for row in rows if row.reference not in (H0, NO_REFERENCE)]
     return entered(path.read_bytes(), checked, record, references[0] if references else None, time_text(now))

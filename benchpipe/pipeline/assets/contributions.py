@@ -17,7 +17,6 @@ from benchpipe.pipeline import inputs, report
 from benchpipe.pipeline.assets.site import build, built
 from benchpipe.pipeline.partitions import DATASETS
 from benchpipe.pipeline.scene import Scene, SceneResource
-from benchpipe.registry.records import Benchmark, Place
 from benchpipe.site.parts import Shared
 
 OWNED: dict[str, Any] = {
@@ -75,8 +74,7 @@ def result_rows(context: dg.AssetExecutionContext, scene: SceneResource) -> dg.M
     """Rows of the dataset's page, verified and unverified apart, each in its stack with its reference."""
     look, dataset = scene.scene(), context.partition_key
     built_from = inputs.reports_inputs(look, dataset)
-    benchmark = look.registry.benchmarks.get(dataset) or Benchmark(id=dataset, name=dataset, place=Place(dataset))
-    results = results_of(checked(look, scene, dataset), benchmark)
+    results = results_of(checked(look, scene, dataset))
     return report.result(
         built_from,
         n_verified=len(results.verified),

@@ -51,7 +51,7 @@ def test_the_row_names_and_links_its_data(contribute: Contribute) -> None:
     file.write_text(file.read_text() + "experiments: https://huggingface.co/datasets/some-lab/experiments\n")
     honest.edit(lambda doc: doc["artifacts"].update(dataset_revision="a" * 40))
     benchmarks = honest.benchmarks()
-    results = results_of(check_dataset(honest.lab, "deskwork", benchmarks, today=TODAY), benchmarks["deskwork"])
+    results = results_of(check_dataset(honest.lab, "deskwork", benchmarks, today=TODAY))
     path = honest.doc["artifacts"]["dataset_path"]
     assert {row.dataset_path for row in results.verified} == {path}
     link = f"https://huggingface.co/datasets/some-lab/experiments/tree/{'a' * 40}/{path}"
