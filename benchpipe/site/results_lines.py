@@ -230,7 +230,6 @@ def stacks(rows: Sequence[Row]) -> tuple[StackTable, ...]:
 
 
 def row_line(row: Row) -> RowLine:
-    link = row.trajectory_link_mirror or row.trajectory_link_original or ""
     return RowLine(
         name="H0, unmodified" if row.is_h0 else f"{row.method} / {row.variant}",
         href=submission_address(row.dataset, row.method, row.variant),
@@ -250,10 +249,19 @@ def row_line(row: Row) -> RowLine:
         conditions=f"{row.trials} trial{'s' * (row.trials != 1)}, sampling {row.sampling}",
         credit=row.credit,
         credit_link=row.credit_link or "",
-        trajectories=Link("mirrored" if row.mirrored else "contributor's copy" if link else "on request", link),
+        trajectories=_trajectories(row),
         reasons=tuple(f"{reason.code} {reason.message}" for reason in row.reasons),
         remarks=tuple(f"{reason.code} {reason.message}" for reason in row.remarks),
     )
+
+
+def _trajectories(row: Row) -> Link:
+    """Where somebody else finds them: the most durable place that there is."""
+    if row.mirrored and row.trajectory_link_mirror:
+        return Link("mirrored", row.trajectory_link_mirror)
+    if row.trajectory_link_original:
+        return Link("contributor's copy", row.trajectory_link_original)
+    return Link("in the dataset" if row.dataset_path else "on request", row.dataset_link or "")
 
 
 def _range(row: Row) -> Range:

@@ -54,6 +54,17 @@ class Tables(HTMLParser):
             self._in = ""
 
 
+def test_a_row_whose_trajectories_lie_in_the_dataset_leads_there(honest: Contribution) -> None:
+    page = "results/deskwork/index.html"
+    assert "in the dataset" in Tables(pages(honest)[page]).cells["Verified"]
+    base = "https://hub.example/datasets/runs"
+    registered = honest.lab.benchmarks / "deskwork.yml"
+    registered.write_text(f"{registered.read_text()}experiments: {base}\n")
+    assert f"{base}/tree/main/{honest.doc['artifacts']['dataset_path']}" in Tables(pages(honest)[page]).links
+    honest.edit(lambda doc: (doc.pop("artifacts"), doc.update(x_publish_unverified=True)))
+    assert "on request" in Tables(pages(honest)[page]).cells["Unverified"]
+
+
 def test_verified_and_unverified_rows_stand_in_two_tables(contribute: Contribute) -> None:
     good = contribute(variant="good")
     poor = contribute(variant="poor", method="claims", rounds=[1], lab=good.lab)

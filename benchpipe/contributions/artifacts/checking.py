@@ -20,6 +20,7 @@ from benchpipe.contributions.findings import FAIL, NOT_RUN, Finding
 from benchpipe.contributions.pools import TaskSet, task_sets
 from benchpipe.contributions.report import MARKS, State, Verdict, worst
 from benchpipe.contributions.strict_json import Refused
+from benchpipe.contributions.trajectories.adapters import Wanted, wanted_by
 from benchpipe.lab import Lab
 from benchpipe.registry.records import Benchmark
 
@@ -102,17 +103,19 @@ def _method(record: MethodRecord, lab: Lab, benchmark: Benchmark | None, on_prog
         *agreement.baseline(record, len(layout.folders(place.agent_folder))),
     ]
     pools: Mapping[str, TaskSet] = {}
+    wanted = Wanted("L1", None)
     if benchmark is None:
         found.append(at(CODES["DS-007"].finding(fault=f"SET-009 no benchmark {place.benchmark} is registered here"), place.name))
     else:
         pools = task_sets(benchmark, lambda file: read_small(lab.root / file))
         found += gate.records(record, benchmark, pools)
+        wanted = wanted_by(benchmark, lab)
     for state, of_state in states.states(record):
         on_progress(f"{place.name}: round {state.line.round}")
         found += of_state
     for line in record.lines:
         on_progress(f"{place.name}: tasks of round {line.round}")
-        found += tasks.archive(record, line, pools)
+        found += tasks.archive(record, line, pools, wanted)
     found += _unrecorded(record)
     on_progress(f"{place.name}: secrets")
     with contextlib.suppress(layout.TooDeep):  # DS-007 says it

@@ -14,6 +14,7 @@ from benchpipe.contributions.artifacts.checking import DirectoryReport, Progress
 from benchpipe.contributions.artifacts.layout import ROOT, TooDeep, is_folder, walk
 from benchpipe.contributions.reading import stamp
 from benchpipe.contributions.store import code_digest
+from benchpipe.contributions.trajectories.adapters import wanted_by
 from benchpipe.errors import UsageError
 from benchpipe.files import json_bytes, sha256, write_bytes
 from benchpipe.lab import Lab
@@ -51,7 +52,8 @@ def dataset_reports(
         return None
     benchmark = benchmarks.get(dataset)
     pools = [stamp(path) for path in sorted((lab.benchmarks / dataset).rglob("*"))]
-    facts = [experiments_digest(lab, dataset), code_digest(), msgspec.json.encode(benchmark, enc_hook=str).decode(), pools]
+    wanted = wanted_by(benchmark, lab).facts if benchmark else ()
+    facts = [experiments_digest(lab, dataset), code_digest(), msgspec.json.encode(benchmark, enc_hook=str).decode(), pools, *wanted]
     made_of = sha256(json_bytes(facts))
     memory = lab.cache / "contrib" / "experiments" / f"{dataset}.json"
     with contextlib.suppress(OSError, msgspec.MsgspecError):

@@ -61,8 +61,7 @@ def declared_by(checked: Checked, wanted: Wanted) -> Declared | None:
         block["bytes"],
         block["sha256"],
         [[run.round, run.trials, sorted((task, str(score)) for task, score in run.by_task.items())] for run in runs],
-        wanted.at_least,
-        [wanted.adapter.level, wanted.adapter.digest] if wanted.adapter else wanted.missing,
+        *wanted.facts,
     ]
     return Declared(
         path=checked.path,

@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import os
+import re
 import shutil
 import tarfile
 from collections.abc import Callable
@@ -41,6 +42,17 @@ def repack(tree: Tree, round_: int, change: Callable[[dict[str, bytes]], object]
             tar.addfile(info, io.BytesIO(data))
         if special:
             tar.addfile(special)
+
+
+def other_replies(files: dict[str, bytes]) -> None:
+    """The recorded verdicts stay; what was handed in would not have earned them."""
+    for name in files:
+        files[name] = re.sub(rb'"reply": "[^"]*"', b'"reply": "nonsense"', files[name])
+
+
+def without_adapter(tree: Tree) -> None:
+    file = tree.lab.benchmarks / "deskwork.yml"
+    file.write_text(file.read_text().replace("adapter: deskwork", "adapter: elsewhere"))
 
 
 def link(name: str, target: str) -> tarfile.TarInfo:
@@ -367,6 +379,8 @@ MUTATIONS = [
     ),
     Mutation("file too many", "DS-008", "unexpected file notes.txt", lambda t: repack(t, 2, extra_file)),
     Mutation("other verdict", "DS-008", "has verdict 0, curve.jsonl says 1", lambda t: repack(t, 3, other_verdict)),
+    Mutation("other replies", "DS-008", "replayed at L3 gives 0, curve.jsonl says 1", lambda t: repack(t, 3, other_replies)),
+    Mutation("adapter that is not here", "DS-016", "L3 is wanted, L1 was reached", without_adapter),
     Mutation("line that is no object", "DS-008", "TRJ-005", lambda t: repack(t, 1, bad_line)),
     Mutation("traversal in the archive", "DS-008", "TRJ-003", lambda t: repack(t, 1, too_deep)),
     Mutation(

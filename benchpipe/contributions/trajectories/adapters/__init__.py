@@ -37,6 +37,11 @@ class Wanted:
     adapter: Adapter | None
     missing: str = ""
 
+    @property
+    def facts(self) -> tuple[object, ...]:
+        """What a verdict of a replay depends on besides the archive."""
+        return self.at_least, [self.adapter.level, self.adapter.digest] if self.adapter else self.missing
+
 
 def wanted_by(benchmark: Benchmark, lab: Lab) -> Wanted:
     """The level that a benchmark asks for and the adapter that there is for it. Default: L1, no adapter."""
