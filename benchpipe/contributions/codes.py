@@ -162,6 +162,7 @@ CODES = SUB | code_table(
             "ID-005", "state", FAIL, "the recorded model conflicts: harness says {a}, platform says {b}.", "Measure with one model."
         ),
         Code("ID-006", "state", FAIL, "{tree} can't be read: {fault}.", "Send plain files with ordinary names."),
+        Code("ID-007", "state", WARN, "the run used a modified copy of the improver.", "Nothing to do; the row says so."),
         Code("PLT-001", "state", FAIL, "declared content_sha {a}, run_meta records {b}.", "Declare the platform that measured."),
         Code("PLT-002", "state", NOT_RUN, "{why}; State cannot be checked.", "Send a run_meta.json that records it."),
         Code(

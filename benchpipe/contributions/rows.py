@@ -29,6 +29,8 @@ from benchpipe.contributions.store import Dataset
 Standing = Literal["open", "questions", "declined", "refused", "withdrawn", "duplicate"]
 Key = tuple[str, int]
 """Path of a submission and index of its run."""
+DISCLOSED = ("ID-007",)
+"""Codes of warnings that stand beside a row."""
 NO_REFERENCE = "no reference"
 H0 = "H0"
 
@@ -270,7 +272,7 @@ def _row(
     reference = reference_of(me, candidates.values(), baselines.get(_task_agent(agent))) if run["round"] else None
     h0 = reference.h0 if reference else None
     gained, lost = gained_and_lost(me.by_task, h0.by_task) if h0 else ([], [])
-    remarks = _twin_remarks((checked.path, n), doubled)
+    remarks = [*_twin_remarks((checked.path, n), doubled), *_disclosed(checked, n)]
     if reference and reference.code:
         remarks.append(Reason(reference.code, CODES[reference.code].template.format(**reference.values or {})))
     bounds = interval(me.by_task)
@@ -336,6 +338,11 @@ def _reasons(checked: Checked, n: int) -> tuple[Reason, ...]:
     told = checked.report.reasons
     own = [said for said in told if said.run in (None, n)]
     return tuple(Reason(said.code, said.message) for said in own or told)
+
+
+def _disclosed(checked: Checked, n: int) -> list[Reason]:
+    """What no check holds against a row and readers have to know all the same."""
+    return [Reason(said.code, said.message) for said in checked.report.findings if said.code in DISCLOSED and said.run in (None, n)]
 
 
 def credit_line(credit: Mapping[str, Any]) -> str:

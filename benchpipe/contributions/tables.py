@@ -44,7 +44,7 @@ COLUMNS: Mapping[str, str] = {
     "lost": "tasks solved by H0 and not now",
     "verified": "every check passed",
     "reasons": "why not verified: code and message",
-    "remarks": "what has to be known besides: reference, duplicates",
+    "remarks": "what has to be known besides: reference, duplicates, a modified improver",
     "mirrored": "the trajectories were copied by the platform",
     "replay_level": "how far the trajectories were replayed",
     "selection": "how the round was chosen",

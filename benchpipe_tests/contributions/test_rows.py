@@ -97,6 +97,15 @@ def test_h0_of_a_file_that_differs_from_the_agreed_baseline_is_named() -> None:
     assert elsewhere.h0 == agreed
 
 
+def test_a_modified_improver_is_no_fault_and_stands_beside_the_row(honest: Contribution) -> None:
+    honest.edit_curve(lambda points: points[3]["identity"].update(improver={"name": "first-come", "modified": True}))
+    found = results(honest)
+    assert [remark.code for remark in row_at(found, 3).remarks] == ["ID-007"]
+    assert row_at(found, 0).remarks == ()
+    honest.edit_curve(lambda points: points[3]["identity"]["improver"].update(modified=False))
+    assert row_at(results(honest), 3).remarks == ()
+
+
 def register_baseline(contribution: Contribution, per_task: Path, config: str = CONFIG) -> None:
     """A baseline of the task agent, measured as `per_task` says."""
     file = contribution.lab.benchmarks / "deskwork" / "baseline.json"

@@ -11,7 +11,7 @@ _ENDED_BADLY = ("refused", "interrupted")
 
 
 def findings(evidence: Evidence, run: RunEvidence) -> Iterator[Finding]:
-    """ID-001 to ID-005, PLT-001 to PLT-005, SUB-019 and PUB-005 to PUB-007 of one run."""
+    """ID-001 to ID-007, PLT-001 to PLT-005, SUB-019 and PUB-005 to PUB-007 of one run."""
     yield from _harness(evidence, run)
     yield from _platform(evidence, run)
     yield from _how_it_ran(run)
@@ -71,3 +71,6 @@ def _how_it_ran(run: RunEvidence) -> Iterator[Finding]:
     conflict = identity_of(point, "agent_model_conflict") or meta.get("agent_model_conflict")
     if isinstance(conflict, Mapping):
         yield CODES["ID-005"].finding(run=n, a=plain(conflict.get("harness")), b=plain(conflict.get("platform_env")))
+    improvers = (identity_of(point, "improver"), identity_of(point, "meta_agent"), meta.get("improver"))
+    if any(isinstance(improver, Mapping) and improver.get("modified") is True for improver in improvers):
+        yield CODES["ID-007"].finding(run=n)
