@@ -389,7 +389,11 @@ SUB = code_table(
             WARN,
         ),
         _sub(20, "{name} is written by the platform only.", "Remove it; checks and mirrors are entered after the merge."),
-        _sub(21, "{name} is filled in, and this file becomes public.", "Remove it; send it privately to the maintainers."),
+        _sub(
+            21,
+            "{name} is filled in, and this file becomes public.",
+            "Remove it; send it privately to the maintainers, whose contact stands on the results pages.",
+        ),
         _sub(22, "{name} holds {text}, which is no value but a placeholder.", "Fill in your own, without < > and ellipsis."),
         _sub(23, "runs[{n}] repeats run_id, round and pool of runs[{first}].", "Give every measurement its own entry."),
         _sub(

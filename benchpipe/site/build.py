@@ -90,7 +90,7 @@ def _chrome(registry: Registry, *, public: bool) -> Chrome:
         Link("History", addresses.HISTORY),
         Link("Data", addresses.SCHEMA),
     )
-    return Chrome(public=public, nav=nav, media_base=registry.public.run_media_base)
+    return Chrome(public=public, nav=nav, media_base=registry.public.run_media_base, contact=registry.public.contact)
 
 
 def _tabs(registry: Registry, read: Sequence[BenchmarkData]) -> tuple[Link, ...]:

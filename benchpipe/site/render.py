@@ -109,6 +109,8 @@ class Chrome:
     media_base: str = ""
     """Address that images and videos may come from besides the site itself; ends with "/" or is empty."""
     name: str = "benchpipe"
+    contact: str = ""
+    """Whom to ask about contributed results, as `data/public.yml` says."""
 
 
 @lru_cache(maxsize=2)

@@ -54,6 +54,14 @@ class Tables(HTMLParser):
             self._in = ""
 
 
+@pytest.mark.parametrize("page", ["", "deskwork/", "credits/"])
+def test_results_pages_say_whom_to_ask(page: str, honest: Contribution) -> None:
+    role = "results@" + "lab.example"
+    renderer = Renderer(REPOSITORY / "site_templates", Chrome(public=True, contact=role))
+    made = {job.path: job.make for job in results_pages(honest.lab, load_registry(honest.lab), renderer, today=TODAY)}
+    assert f"Ask the maintainers: {role}. Say which dataset" in made[f"results/{page}index.html"]().decode()
+
+
 def test_a_row_whose_trajectories_lie_in_the_dataset_leads_there(honest: Contribution) -> None:
     page = "results/deskwork/index.html"
     assert "in the dataset" in Tables(pages(honest)[page]).cells["Verified"]
