@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from benchpipe.checks import guard, links
-from benchpipe.checks.rules import AGENTS, BENCHMARKS, PRICES, RULES
+from benchpipe.checks.rules import AGENTS, BENCHMARKS, DECISIONS, PRICES, RULES
 
 _HEAD = """# Rules of `benchpipe check`
 
@@ -20,6 +20,7 @@ def rules_page() -> str:
     for asset, title in _SECTIONS.items():
         rows = [(rule.id, rule.severity, rule.title) for rule in RULES if rule.asset == asset]
         parts.append(_table(f"{title} (asset `{asset}`)", rows))
+    parts.append(_table("Decisions on contributed results", [(id, severity, title) for id, (severity, title) in DECISIONS.items()]))
     guarded = [(id, "warning" if id == "guard-git" else "error", title) for id, title in guard.TITLES.items()]
     parts.append(_table("Git (`benchpipe guard`)", guarded))
     parts.append(_table("The built site", [(id, "error", title) for id, title in links.TITLES.items()]))

@@ -12,7 +12,7 @@ import rich_click as click
 from benchpipe.checks.findings import Finding, Workspace
 from benchpipe.checks.guard import guard
 from benchpipe.checks.links import broken_links
-from benchpipe.checks.rules import run_rules
+from benchpipe.checks.rules import DECISIONS, run_rules
 from benchpipe.cli.guard import MAX_SHOWN
 from benchpipe.cli.main import lab_of
 from benchpipe.errors import UsageError
@@ -69,15 +69,19 @@ def _guard(workspace: Workspace) -> list[Finding]:
 
 
 def _contributions(workspace: Workspace) -> Iterable[Finding]:
-    """The gate's findings on submissions that are refused (errors) or that wait for a decision (warnings).
+    """Faults of the decisions, and the gate's findings on submissions that are refused (errors) or wait for one (warnings).
 
     What is shown, verified or unverified, says its findings on its own page.
     """
+    from benchpipe.contributions.decisions import faults_of
     from benchpipe.contributions.rows import results_of
     from benchpipe.contributions.store import check_dataset, datasets
 
     lab, benchmarks = workspace.lab, workspace.registry.benchmarks
     for name in datasets(lab, [name for name, benchmark in benchmarks.items() if benchmark.pools]):
+        for problem in faults_of(lab, name):
+            severity, _ = DECISIONS[problem.rule]
+            yield Finding(problem.rule, severity, problem.place.file, problem.place.line, problem.message)
         dataset = check_dataset(lab, name, benchmarks, today=datetime.now(UTC).date())
         waiting = {one.path for one in results_of(dataset).open}
         for checked in dataset.checked:

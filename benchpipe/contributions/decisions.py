@@ -18,6 +18,9 @@ from benchpipe.contributions.file_rules import runs_of
 from benchpipe.contributions.strict_json import Number, decode, parse
 from benchpipe.errors import UsageError
 from benchpipe.files import write_bytes
+from benchpipe.lab import Lab
+from benchpipe.registry.records import Problem
+from benchpipe.registry.source import Source
 
 TRAJECTORY_DAYS = 30
 """Days to answer a request for trajectories (PUB-004)."""
@@ -105,6 +108,30 @@ def parse_decisions(data: bytes | None, name: str) -> Decisions:
         raise UsageError(f"{name}:{line}: is not YAML; mend it") from None
     except msgspec.ValidationError as error:
         raise UsageError(f"{name}: {error}. See docs/contributing.md, Maintainers") from None
+
+
+def faults_of(lab: Lab, dataset: str) -> list[Problem]:
+    """What is wrong with a dataset's file: `decisions-file` where it can't be read, `decisions-key` for keys that look misspelt."""
+    source, rule = Source(lab), "decisions-file"
+    file = lab.state_contrib / f"{dataset}.yml"
+    top = source.optional(file, "decisions")
+    submissions, methods = top.mapping("submissions", rule), top.mapping("methods", rule)
+    for _, entry in submissions.entries(rule) if submissions else ():
+        entry.read_elsewhere(*Decided.__struct_fields__)
+        for name, kind in (("questions", Question), ("trajectories", Request), ("withdrawn", Withdrawn)):
+            if part := entry.mapping(name, rule):
+                part.read_elsewhere(*kind.__struct_fields__)
+        for correction in entry.records("corrections", rule):
+            correction.read_elsewhere(*Correction.__struct_fields__)
+    for _, owner in methods.entries(rule) if methods else ():
+        owner.read_elsewhere(*MethodOwner.__struct_fields__)
+    source.misspelt()
+    if not source.problems:
+        try:
+            parse_decisions(file.read_bytes() if file.is_file() else None, "")
+        except UsageError as error:
+            source.problem(source.place(file), rule, str(error).removeprefix(": "))
+    return sorted(source.problems)
 
 
 def _with_text_dates(value: Any) -> Any:

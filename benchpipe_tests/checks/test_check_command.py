@@ -138,6 +138,26 @@ def test_a_lab_that_cannot_be_written_is_checked_all_the_same(lab: Lab) -> None:
     assert "checking site and links" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("decisions", "code", "finding"),
+    [
+        ("submissions: [", 1, ":1: error decisions-file: is not YAML: "),
+        ("submissions:\n  skill-search/rules: no", 1, ":2: error decisions-file: `skill-search/rules` is yes/no, but has to be"),
+        ("submissions: {skill-search/rules: {unverified: 3}}", 1, ": error decisions-file: Expected `bool`, got `int`"),
+        ("submissions:\n  skill-search/rules:\n    withdrwan: {at: 2026-11-20, reason: x}", 0, ":3: warning decisions-key: "),
+        ("submissions: {skill-search/rules: {questions: {askd: 2026-11-20, asked: 2026-11-20, text: x}}}", 0, ""),
+        ("notes: ours\nmethods: {unused: {author: A, since: 2026-11-20}}", 0, ""),
+    ],
+)
+def test_decisions_that_cannot_be_read_or_have_a_slip_are_said(decisions: str, code: int, finding: str, lab: Lab) -> None:
+    lab.state_contrib.mkdir(parents=True, exist_ok=True)
+    (lab.state_contrib / "deskwork.yml").write_text(decisions)
+    done = benchpipe("--lab", lab.root, "check")
+    assert done.returncode == code
+    said = [line for line in done.stdout.splitlines() if "decisions-" in line]
+    assert [line.startswith(f"state/contrib/deskwork.yml{finding}") for line in said] == [True] * bool(finding)
+
+
 def test_guard_prints_what_git_holds_and_at_most_fifty(made: Make) -> None:
     root = made()
     assert benchpipe("--lab", root, "guard").stdout == "guard: 0 files that git must not hold\n"
