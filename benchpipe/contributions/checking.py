@@ -125,7 +125,7 @@ def check_submission(
         trajectories_overdue=overdue(decided, today),
         replayed=replayed,
         commit_known=platform.known(submission.platform.commit) if platform else None,
-        platform_at_commit=platform.content_sha(benchmark, submission.platform.commit) if platform else None,
+        platform_at_commit=platform.content_sha(benchmark, submission.platform) if platform else None,
     )
     entries = said(placed([*findings, *exposed_here, *judge(evidence)], decode(data)), name, ())
     report = report_of(name, evidence, entries)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchpipe.contributions.identity import content_sha
+from benchpipe.contributions.models import Platform
 from benchpipe.registry.records import Benchmark
 
 _HEX = re.compile(r"[0-9a-f]{7,40}")
@@ -32,8 +33,16 @@ class PlatformLook:
         )
         return bool(branches)
 
-    def content_sha(self, benchmark: Benchmark, commit: str) -> str | None:
-        """Content identity of the benchmark's platform at a commit; None if it names no folders or the commit is not there."""
+    def content_sha(self, benchmark: Benchmark, declared: Platform) -> str | None:
+        """Identity of the platform at the declared commit, in the declared form; None if the commit is not there.
+
+        40 hex characters are the git tree of the whole checkout (contributions 9); 64 the content of the folders that the
+        benchmark names, None if it names none.
+        """
+        commit = declared.commit
+        if len(declared.content_sha) == 40:
+            tree = self._git("rev-parse", f"{commit}^{{tree}}") if self.known(commit) else None
+            return tree.decode().strip() if tree else None
         platform = benchmark.raw.get("platform")
         paths = platform.get("paths") if isinstance(platform, Mapping) else None
         if not isinstance(paths, Sequence) or isinstance(paths, str) or not self.known(commit):

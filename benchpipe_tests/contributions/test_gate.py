@@ -153,9 +153,14 @@ def test_the_declared_commit_is_looked_up_and_its_platform_recomputed(honest: Co
     from benchpipe.contributions.identity import content_sha
 
     sha = content_sha({"tools/toy_benchmark/run.py": b"pass\n"})
-    honest.edit(lambda doc: doc["platform"].update(content_sha=sha))
-    honest.edit(lambda doc: doc["platform"].update(content_sha=sha), honest.run_meta)
-    assert honest.check(platform=look).report.verdict == "verified"
+    for content in (sha, git("rev-parse", "HEAD^{tree}")):
+        honest.edit(lambda doc, content=content: doc["platform"].update(content_sha=content))
+        honest.edit(lambda doc, content=content: doc["platform"].update(content_sha=content), honest.run_meta)
+        assert honest.check(platform=look).report.verdict == "verified"
+    tool.write_text("raise\n")
+    git("commit", "-q", "-a", "-m", "changed")
+    honest.edit(lambda doc: doc["platform"].update(commit=git("rev-parse", "HEAD")))
+    assert {finding.code for finding in honest.check(platform=look).report.findings} == {"PLT-003"}
 
 
 def test_what_is_wrong_in_a_per_task_file_is_said_at_that_file(honest: Contribution) -> None:

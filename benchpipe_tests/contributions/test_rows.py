@@ -17,7 +17,6 @@ from benchpipe.contributions.store import check_dataset
 from benchpipe.contributions.tables import COLUMNS, rows_csv, rows_json, rows_parquet
 from benchpipe_tests.contributions.conftest import TODAY, Contribute, Contribution
 
-
 CONFIG = "{base_harness: clerk@0.1.0, model: rules, decoding: rules only (temperature=0), sampling: all}"
 
 
