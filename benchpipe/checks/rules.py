@@ -4,12 +4,10 @@ The same entries are the command's findings, Dagster's asset checks and `docs/ru
 carry the id of one of these rules; a rule with a function as last value looks at the whole registry besides.
 """
 
-from collections.abc import Mapping
+from benchpipe.checks import agents, files, machines, plans
+from benchpipe.checks.findings import Asset, Finding, Rule, Workspace, rule, warning
 
-from benchpipe.checks import agents, files, plans
-from benchpipe.checks.findings import Asset, Finding, Rule, Severity, Workspace, rule, warning
-
-__all__ = ["DECISIONS", "RULES", "Finding", "Rule", "Workspace", "run_rules"]
+__all__ = ["RULES", "Finding", "Rule", "Workspace", "run_rules"]
 
 AGENTS: Asset = "agent_registry"
 PRICES: Asset = "price_list"
@@ -110,13 +108,13 @@ RULES: tuple[Rule, ...] = (
     rule(BENCHMARKS, "public-file", "data/public.yml is a YAML mapping"),
     rule(BENCHMARKS, "public-field", "Every setting of the public build has its type"),
     warning(BENCHMARKS, "public-key", "No key of data/public.yml looks misspelt"),
+    warning(
+        BENCHMARKS,
+        "public-machine",
+        "`machine_names` has every machine of your hosts files that a committed text names",
+        machines.machine_unhidden,
+    ),
 )
-
-DECISIONS: Mapping[str, tuple[Severity, str]] = {
-    "decisions-file": ("error", "Every file in state/contrib/ can be read; without it none of its results are shown"),
-    "decisions-key": ("warning", "No key of state/contrib/ looks misspelt"),
-}
-"""Rules on maintainers' decisions, which are read with the contributed results."""
 
 
 def run_rules(workspace: Workspace) -> list[Finding]:

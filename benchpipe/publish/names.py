@@ -12,10 +12,9 @@ import msgspec
 from benchpipe.errors import UsageError
 from benchpipe.lab import Lab
 from benchpipe.publish.rules import Rule, built_in_rules
-from benchpipe.registry.records import Host, Registry
+from benchpipe.registry.machines import AFTER, BEFORE, machine_names
+from benchpipe.registry.records import Registry
 
-EVERYWHERE = frozenset({"local", "localhost", "here", "this"})
-"""Names of hosts that are plain words and tell nothing."""
 OURS = "one of our machines"
 HOST, PATH = "<host>", "<path>"
 
@@ -23,9 +22,6 @@ _SAYS = r"(?:Linux[ \t]{1,3}|(?:HOSTNAME|[Hh]ostname)[\"']?[ \t]{0,3}[=:][ \t]{0
 """What a system says before its own name: `uname`, variables."""
 _USER = "[A-Za-z0-9._-]+"
 _COMMANDS = r"(?:ssh|scp|sftp|mosh|rsync)[ \t]"
-
-_BEFORE = r"(?<![\w./\\@-])"
-_AFTER = r"(?![\w/\\-]|\.\w)"
 
 
 class Places(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,17 +33,11 @@ class Places(msgspec.Struct, frozen=True, kw_only=True):
 
 def private_places(lab: Lab, registry: Registry) -> Places:
     """The machines of hosts files (alias, host part of `ssh`) and of `machine_names`, the lab's folder and the jobs folders."""
-    names = {name for host in registry.hosts.values() for name in _machine_names(host)} - EVERYWHERE
+    names = machine_names(registry.hosts.values())
     machines = [*sorted((re.escape(name) for name in names), key=lambda n: (-len(n), n)), *_valid(registry.public.machine_names)]
     folders = {str(lab.root), *(host.jobs for host in registry.hosts.values())}
     paths = {path for path in folders if path.startswith("/") and len(PurePosixPath(path).parts) > 2}
     return Places(machines=tuple(machines), paths=tuple(sorted(paths, key=lambda p: (-len(p), p))))
-
-
-def _machine_names(host: Host) -> Iterator[str]:
-    yield host.name
-    if host.ssh:
-        yield host.ssh.rpartition("@")[2].partition(":")[0]
 
 
 def _valid(patterns: Iterable[str]) -> Iterator[str]:
@@ -101,10 +91,10 @@ def machine_filter(places: Places) -> Callable[[str], str]:
     """
     if not places.machines:
         return lambda text: text
-    name = f"{_BEFORE}(?:{'|'.join(places.machines)})"
+    name = f"{BEFORE}(?:{'|'.join(places.machines)})"
     gpu = re.compile(rf"(?:\b(?:[Tt]he|[Aa]|[Aa]n)\s+)?{name}(?:'s|’s)?\s+(GPUs?)\b")
-    own = re.compile(rf"(?:\b[Tt]he\s+)?{name}(?:'s|’s){_AFTER}")
-    bare = re.compile(rf"(?:\b[Tt]he\s+)?{name}{_AFTER}")
+    own = re.compile(rf"(?:\b[Tt]he\s+)?{name}(?:'s|’s){AFTER}")
+    bare = re.compile(rf"(?:\b[Tt]he\s+)?{name}{AFTER}")
 
     def filtered(text: str) -> str:
         text = gpu.sub(lambda m: "GPUs of ours" if m[1] == "GPUs" else "a GPU of ours", text)

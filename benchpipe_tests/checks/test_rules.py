@@ -181,6 +181,10 @@ CASES = [
     Case("public-file", PUBLIC, NOTHING, "- a", 1, "no `key: value` pairs"),
     Case("public-field", PUBLIC, "runs/", "runs", 2, "has to end with `/`"),
     Case("public-key", PUBLIC, "run_media_images", "run_media_image", 3, "did you mean `run_media_images`?"),
+    Case("public-machine", PLAN, "note: no GPU", "note: mybox has no GPU", 22, "names the machine mybox"),
+    Case("public-machine", PLAN, "stack_cups: 'one step only'", "stack_cups: 'slow on mybox'", 16, "names the machine mybox"),
+    Case("public-machine", CURATION, "the cups are not modelled", "mybox's GPU can't draw cups", 3, "names the machine mybox"),
+    Case("public-machine", OPUS, "tag", "notes: ran on mybox\ntag", 4, "names the machine mybox"),
 ]
 
 
@@ -229,6 +233,16 @@ def test_the_shipped_lab_has_no_finding(lab: Lab) -> None:
 def test_keys_that_resemble_nothing_are_an_owners_notes(tmp_path: Path) -> None:
     lab = healthy.make(tmp_path, {file: healthy.FILES[file] + notes for file, notes in OWN_NOTES.items()})
     assert findings(lab) == []
+
+
+def test_a_machine_may_be_named_where_the_public_build_hides_it_and_where_nothing_is_committed(tmp_path: Path) -> None:
+    named = {PLAN: healthy.FILES[PLAN].replace("no GPU", "mybox has no GPU")}
+    hidden = {PUBLIC: healthy.FILES[PUBLIC] + 'machine_names: ["my[a-z]+"]\n'}
+    assert findings(healthy.make(tmp_path / "hidden", named | hidden)) == []
+    local = {"state/runs/my-bench.local.yml": f"runs:\n  {Path(OPUS).stem}-x: {{batch: b, others: for mybox}}\n"}
+    assert not [f for f in findings(healthy.make(tmp_path / "local", local)) if f.rule == "public-machine"]
+    spelled = {PLAN: healthy.FILES[PLAN].replace("no GPU", "see mybox/notes and my-mybox")}
+    assert findings(healthy.make(tmp_path / "spelled", spelled)) == []
 
 
 def test_names_that_an_owner_chooses_are_no_misspelt_keys(tmp_path: Path) -> None:
