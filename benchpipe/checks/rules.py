@@ -4,10 +4,12 @@ The same entries are the command's findings, Dagster's asset checks and `docs/ru
 carry the id of one of these rules; a rule with a function as last value looks at the whole registry besides.
 """
 
-from benchpipe.checks import agents, files, machines, plans
-from benchpipe.checks.findings import Asset, Finding, Rule, Workspace, rule, warning
+from collections.abc import Mapping
 
-__all__ = ["RULES", "Finding", "Rule", "Workspace", "run_rules"]
+from benchpipe.checks import agents, files, machines, plans
+from benchpipe.checks.findings import Asset, Finding, Rule, Severity, Workspace, rule, warning
+
+__all__ = ["DECISIONS", "RULES", "Finding", "Rule", "Workspace", "run_rules"]
 
 AGENTS: Asset = "agent_registry"
 PRICES: Asset = "price_list"
@@ -115,6 +117,12 @@ RULES: tuple[Rule, ...] = (
         machines.machine_unhidden,
     ),
 )
+
+DECISIONS: Mapping[str, tuple[Severity, str]] = {
+    "decisions-file": ("error", "Every file in state/contrib/ can be read; without it none of its results are shown"),
+    "decisions-key": ("warning", "No key of state/contrib/ looks misspelt"),
+}
+"""Rules on maintainers' decisions, which are read with the contributed results."""
 
 
 def run_rules(workspace: Workspace) -> list[Finding]:
