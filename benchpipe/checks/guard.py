@@ -1,5 +1,6 @@
-"""What git must not hold: collected data, run media, huge files (runs-system 13). Looks at the index, staged files included.
+"""What git must not hold: collected data, run media, contributed archives, huge files (runs-system 13).
 
+Looks at the index, staged files included.
 Git is called so that nothing of the repository's own configuration is run: no hook, alias, pager, monitor or filter.
 """
 
@@ -11,12 +12,15 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from benchpipe.checks.findings import Finding
+from benchpipe.contributions.reading import MAX_RECORD_BYTES
+from benchpipe.contributions.strict_json import MAX_BYTES as MAX_RESULT_BYTES
 
 MAX_BYTES = 50 * 1024 * 1024
 TITLES = {
     "guard-run-data": "Git holds nothing of data/runs/ and no run assets",
     "guard-snapshot": "The published snapshot holds JSON only",
     "guard-video": "Git holds no video but the benchmarks' own demos",
+    "guard-results": "contrib/results/ holds small JSON only: .json of at most 1 MiB, run records of at most 32 MiB",
     "guard-size": "No file in git is larger than 50 MiB",
     "guard-git": "The folder is a git repository (else nothing can be guarded)",
 }
@@ -24,6 +28,7 @@ TITLES = {
 
 _RUN_DATA = re.compile(r"data/runs/.|docs/assets/[^/]+/runs/.")
 _DEMO = re.compile(r"docs/assets/[^/]+/demos/[^/]+")
+_RUN_RECORD = re.compile(r".+\.jsonl|(?:.+/)?run_meta[^/]*\.json")
 _VIDEOS = {".mp4", ".webm", ".mov", ".mkv", ".avi"}
 
 
@@ -57,10 +62,20 @@ def findings_of(files: Iterable[Tracked]) -> Iterator[Finding]:
             yield _finding("guard-run-data", file, "collected data stays out of git")
         if file.path.startswith("data/published_runs/") and suffix != ".json":
             yield _finding("guard-snapshot", file, "the snapshot holds JSON only; media belong on the Hub dataset")
+        if file.path.startswith("contrib/results/") and (why := _too_much(file, suffix)):
+            yield _finding("guard-results", file, why)
         if suffix in _VIDEOS and not _DEMO.fullmatch(file.path):
             yield _finding("guard-video", file, "videos belong on the Hub dataset")
         if file.size > MAX_BYTES:
             yield _finding("guard-size", file, f"{file.size / 1024 / 1024:.0f} MiB are more than 50")
+
+
+def _too_much(file: Tracked, suffix: str) -> str:
+    """Why a file is none that a submission may bring; empty if it is one."""
+    if suffix not in (".json", ".jsonl"):
+        return "submissions are JSON; archives are linked or go to the dataset"
+    limit = MAX_RECORD_BYTES if _RUN_RECORD.fullmatch(file.path) else MAX_RESULT_BYTES
+    return f"{file.size:,} bytes are more than {limit:,}; large files are linked" if file.size > limit else ""
 
 
 def _finding(rule: str, file: Tracked, why: str) -> Finding:

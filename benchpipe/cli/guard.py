@@ -11,7 +11,7 @@ MAX_SHOWN = 50
 @click.command()
 @click.pass_context
 def command(ctx: click.Context) -> int:
-    """Look through git's index for collected data, run media and huge files.
+    """Look through git's index for collected data, run media, contributed archives and huge files.
 
     Example: benchpipe guard
     """

@@ -44,6 +44,8 @@ def rules(root: Path) -> list[tuple[str, str]]:
         ("guard-run-data", "data/runs/hosts.me.local.yml"),
         ("guard-run-data", "docs/assets/my-bench/runs/codex/pick/limited/log.json"),
         ("guard-snapshot", "data/published_runs/my-bench/codex/pick/limited.png"),
+        ("guard-results", "contrib/results/my-bench/my-method/v1/trajectories.tar.gz"),
+        ("guard-results", "contrib/results/my-bench/my-method/v1/notes.md"),
         ("guard-video", "docs/screenshots/overview.mp4"),
         ("guard-video", "data/demo/gpu1/job/trial/verifier/REPLAY.MP4"),
         ("guard-video", "docs/assets/my-bench/demos/deeper/pick.webm"),
@@ -59,11 +61,22 @@ def test_ordinary_files_and_demos_are_fine(repository: Path) -> None:
         "docs/assets/b/demos/t.mp4",
         "data/published_runs/b/r.json",
         "docs/screenshots/a.png",
+        "contrib/results/b/m/v.json",
+        "contrib/results/b/m/v/curve.jsonl",
+        "contrib/Experiments/b/a/f/m/tasks/round-0.tar.gz",
         "data/runs.yml",
         "a b\n\tc.yml",
     ):
         stage(repository, name)
     assert rules(repository) == []
+
+
+def test_contributed_files_are_small() -> None:
+    limits = {"v.json": 1 << 20, "v/per_task.json": 1 << 20, "v/run_meta.json": 32 << 20, "v/curve.jsonl": 32 << 20}
+    for name, limit in limits.items():
+        path = f"contrib/results/my-bench/my-method/{name}"
+        assert list(findings_of([Tracked(path, limit)])) == []
+        assert [finding.rule for finding in findings_of([Tracked(path, limit + 1)])] == ["guard-results"]
 
 
 def test_the_size_is_that_of_what_is_staged(repository: Path) -> None:
