@@ -130,26 +130,50 @@ def test_compressed_media_are_smaller_whole_and_say_nothing(published: Lab, tmp_
     assert {file: file.stat().st_mtime_ns for file in folder.rglob("*.*")} == before
 
 
-def test_a_video_that_would_grow_is_only_remuxed(tmp_path: Path) -> None:
-    ffmpeg(
-        "-f",
-        "lavfi",
-        "-i",
-        "color=size=64x64:rate=5:duration=2",
-        "-c:v",
-        "libx264",
-        "-preset",
-        "veryslow",
-        "-crf",
-        "51",
-        str(tmp_path / "a.mp4"),
-    )
-    (tmp_path / "in" / "b").mkdir(parents=True)
-    shutil.move(tmp_path / "a.mp4", tmp_path / "in" / "b" / "a.mp4")
+def test_segments_and_chunks_hold_nothing_behind_what_the_picture_needs(tmp_path: Path) -> None:
+    jpeg, png = tmp_path / "a.jpg", tmp_path / "a.png"
+    for file in (jpeg, png):
+        ffmpeg("-f", "lavfi", "-i", "testsrc=size=64x64", "-frames:v", "1", str(file))
+    said = SAID.encode()
+    segments = [
+        (0xE0, b"JFIF\0\1\1\0\0\1\0\1\0\0" + said),
+        (0xE0, b"JFXX\0" + said),
+        (0xEE, b"Adobe\0d\0\0\0\0\0" + said),
+        (0xF0, said),
+    ]
+    for marker, body in segments:
+        segment = struct.pack(">BBH", 0xFF, marker, len(body) + 2) + body
+        data = jpeg.read_bytes()
+        assert said not in stripped_jpeg(data[:2] + segment + data[2:])
+    for kind in (b"gAMA", b"sBIT", b"bKGD", b"pHYs"):
+        chunk = struct.pack(">I", len(said)) + kind + said + struct.pack(">I", zlib.crc32(kind + said))
+        data = png.read_bytes()
+        assert said not in stripped_png(data[:33] + chunk + data[33:])
+
+
+SAID = "said-by-the-encoder"
+
+
+def small_video(file: Path, *codec: str) -> None:
+    """A video that no encoder of ours makes smaller, with a text of its encoder's in the stream itself where it can hold one."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    ffmpeg("-f", "lavfi", "-i", "testsrc2=size=160x120:duration=2", "-metadata", f"title={SAID}", *codec, str(file))
+
+
+def test_a_video_that_would_grow_is_only_remuxed_and_says_nothing_inside_its_stream_either(tmp_path: Path) -> None:
+    note = f"h264_metadata=sei_user_data=086f3693-b7b3-4f2c-9653-21492feee5b8+{SAID}"
+    small_video(tmp_path / "in/b/a.mp4", "-c:v", "libx264", "-preset", "veryslow", "-crf", "40", "-bsf:v", note)
+    assert (tmp_path / "in/b/a.mp4").read_bytes().count(SAID.encode()) > 1
     done = compress(tmp_path / "in", tmp_path / "out", jobs=1)
-    assert done.failed == ()
-    assert {one.how for one in done.entries.values()} <= {"remuxed", "encoded"}
-    assert done.bytes <= done.source_bytes + 500
+    assert done.remuxed == ("b/a.mp4",)
+    assert SAID.encode() not in (tmp_path / "out/b/a.mp4").read_bytes()
+
+
+def test_a_small_video_of_another_codec_becomes_h264_though_it_grows(tmp_path: Path) -> None:
+    small_video(tmp_path / "in/b/a.mp4", "-c:v", "mpeg4", "-q:v", "31")
+    done = compress(tmp_path / "in", tmp_path / "out", jobs=1)
+    assert [one.how for one in done.entries.values()] == ["encoded"]
+    assert SAID.encode() not in (tmp_path / "out/b/a.mp4").read_bytes()
 
 
 def test_what_cannot_be_made_is_named_and_the_rest_goes_on(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import msgspec
 
 from benchpipe.lab import Lab
 from benchpipe.publish.media.compress import Compressed, compress
-from benchpipe.publish.media.export import Exported, export, named_media
+from benchpipe.publish.media.export import CARD, Exported, export, named_media
 from benchpipe.publish.media.stores import Store
 from benchpipe.publish.media.upload import Uploaded, upload
 from benchpipe.registry.records import Registry
@@ -53,8 +53,9 @@ def bring_media(
     images = registry.public.run_media_images
     second = compress(source, out, benchmark, images=images, jobs=jobs, image_jobs=image_jobs, on_progress=on_progress)
     named = [one.address for one in named_media(lab, benchmark)]
+    card = {CARD: lab.media_card} if lab.media_card.is_file() else {}
     return Brought(
         exported=first,
         compressed=second,
-        uploaded=upload(store, out, benchmark, named, dry_run=dry_run, on_progress=on_progress),
+        uploaded=upload(store, out, benchmark, named, beside=card, dry_run=dry_run, on_progress=on_progress),
     )

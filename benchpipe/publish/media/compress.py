@@ -24,7 +24,8 @@ _SMALL = (
     "-map", "0:v:0", "-an", "-c:v", "libx264", "-crf", "28", "-preset", "medium", "-pix_fmt", "yuv420p",
     "-vf", "scale=-2:'trunc(min(720,ih)/2)*2'", "-threads", "2",
 )  # fmt: skip
-_AS_IT_IS = ("-map", "0:v:0", "-an", "-c", "copy")
+_AS_IT_IS = ("-map", "0:v:0", "-an", "-c", "copy", "-bsf:v", "filter_units=remove_types=6")
+"""H.264 as it was encoded, less its SEI units: whoever encoded it may have written any text there."""
 _WEBP = ("-frames:v", "1", "-c:v", "libwebp", "-quality", "80")
 
 Progress = Callable[[int, int, str], None]
@@ -149,7 +150,7 @@ def _video(file: Path, target: Path) -> tuple[str, float]:
     duration = _duration(file)
     how = "encoded"
     _ffmpeg(file, target, *_SMALL, *_NO_METADATA, *_INDEX_FIRST)
-    if target.stat().st_size >= file.stat().st_size:
+    if target.stat().st_size >= file.stat().st_size and _probed(file, "stream=codec_name") == "h264":
         how = "remuxed"
         _ffmpeg(file, target, *_AS_IT_IS, *_NO_METADATA, *_INDEX_FIRST)
     made = _duration(target)
@@ -180,11 +181,18 @@ def _ffmpeg(source: Path, target: Path, *options: str) -> None:
 
 
 def _duration(file: Path) -> float:
-    said = _run("ffprobe", "-v", "error", "-show_entries", "format=duration", "-of", "csv=p=0", str(file))
     try:
-        return float(said.stdout.strip())
+        return float(_probed(file, "format=duration"))
     except ValueError:
-        raise _Failed(f"is no whole video: {(said.stderr.strip().splitlines() or ['no duration'])[0][:200]}") from None
+        raise _Failed("is no whole video: no duration") from None
+
+
+def _probed(file: Path, entry: str) -> str:
+    """What `ffprobe` says of the file or of its first video stream."""
+    said = _run("ffprobe", "-v", "error", "-select_streams", "v:0", "-show_entries", entry, "-of", "csv=p=0", str(file))
+    if said.returncode:
+        raise _Failed(f"is no whole video: {(said.stderr.strip().splitlines() or ['unreadable'])[0][:200]}")
+    return said.stdout.strip()
 
 
 def _run(*command: str) -> "subprocess.CompletedProcess[str]":

@@ -16,6 +16,8 @@ from benchpipe.publish.whitelist import media_names
 
 MANIFEST = "manifest.json"
 STALE = ".stale"
+CARD = "README.md"
+"""The dataset's card, beside the benchmarks' folders."""
 
 
 class Named(NamedTuple):
@@ -52,7 +54,7 @@ def _inside(file: Path, folder: Path) -> bool:
 
 
 def export(lab: Lab, out: Path, benchmark: str | None = None, *, dry_run: bool = False) -> Exported:
-    """Bring `out` up to date: link or copy what is named, move what no longer is to `.stale/`, write the manifest.
+    """Bring `out` up to date: link or copy what is named, move what no longer is to `.stale/`, write the manifest and the card.
 
     UsageError without a snapshot, or without one of that benchmark.
     """
@@ -76,6 +78,9 @@ def export(lab: Lab, out: Path, benchmark: str | None = None, *, dry_run: bool =
         path = target.relative_to(out).as_posix()
         entries.append({"path": path, "bytes": source.stat().st_size, "sha256": file_sha256(source), "type": mime})
     if not dry_run:
+        if lab.media_card.is_file():
+            link_or_copy(lab.media_card, out / CARD)
+            kept.add(out / CARD)
         _retire(out, out / benchmark if benchmark else out, kept)
     report = _report(written, entries, missing)
     if not dry_run:

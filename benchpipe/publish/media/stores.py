@@ -54,9 +54,12 @@ class Conflict(StoreError):
 
 
 class Store(Protocol):
-    """Files by address. `state` is the one of the listing that the change was planned from."""
+    """Files by address. `state` is the one of the listing that the change was planned from.
 
-    def listed(self, prefix: str) -> Listing: ...
+    A listing has what lies below the folder `prefix`, and of the files `beside` it those that are there.
+    """
+
+    def listed(self, prefix: str, beside: Sequence[str] = ()) -> Listing: ...
     def put(self, files: Mapping[str, Path], state: str | None, message: str) -> None: ...
     def delete(self, addresses: Sequence[str], state: str | None, message: str) -> None: ...
 
@@ -67,8 +70,9 @@ class FolderStore:
     def __init__(self, root: Path) -> None:
         self._root = root
 
-    def listed(self, prefix: str) -> Listing:
-        files = sorted(file for file in (self._root / prefix).rglob("*") if file.is_file() and not file.name.startswith("."))
+    def listed(self, prefix: str, beside: Sequence[str] = ()) -> Listing:
+        found = [*(self._root / prefix).rglob("*"), *(self._root / address for address in beside)]
+        files = sorted(file for file in found if file.is_file() and not file.name.startswith("."))
         return Listing({file.relative_to(self._root).as_posix(): Stored(file_sha256(file)) for file in files}, None)
 
     def put(self, files: Mapping[str, Path], state: str | None, message: str) -> None:
@@ -97,7 +101,7 @@ class HubStore:
         self._dataset = dataset
         self._api = HfApi()
 
-    def listed(self, prefix: str) -> Listing:
+    def listed(self, prefix: str, beside: Sequence[str] = ()) -> Listing:
         from huggingface_hub.errors import EntryNotFoundError, RemoteEntryNotFoundError
 
         with _told(self._dataset):
@@ -107,6 +111,8 @@ class HubStore:
                 tree = list(entries)
             except (EntryNotFoundError, RemoteEntryNotFoundError):
                 tree = []
+            if beside:
+                tree += self._api.get_paths_info(self._dataset, list(beside), repo_type="dataset", revision=state)
         return Listing({entry.path: _stored(entry) for entry in tree if hasattr(entry, "blob_id")}, state)
 
     def put(self, files: Mapping[str, Path], state: str | None, message: str) -> None:

@@ -6,6 +6,7 @@ was cut.
 import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import msgspec
 
@@ -39,6 +40,7 @@ def upload(
     benchmark: str,
     named: Iterable[str],
     *,
+    beside: Mapping[str, Path] = MappingProxyType({}),
     dry_run: bool = False,
     on_progress: Progress | None = None,
     sleep: Callable[[float], None] = time.sleep,
@@ -47,9 +49,10 @@ def upload(
     """Send the files below `source/<benchmark>` and delete those of the store that no published log names any more.
 
     `named`: every address of the benchmark that the snapshot names, also of media that are not on this machine: those stay.
+    `beside`: files outside of the benchmark's folder, by address, that are sent where they differ.
     StoreError after MAX_TRIES errors in a row, after FIRST_TRIES where nothing answers from the beginning.
     """
-    local = {file.relative_to(source).as_posix(): file for file in _media(source / benchmark)}
+    local = {**beside, **{file.relative_to(source).as_posix(): file for file in _media(source / benchmark)}}
     wanted = {*named, *local}
     sent: dict[str, Path] = {}
     deleted: dict[str, None] = {}
@@ -57,7 +60,7 @@ def upload(
     answered = False
     while True:
         try:
-            listing = store.listed(benchmark)
+            listing = store.listed(benchmark, tuple(beside))
             answered = True
             missing, stale = _missing(local, listing), sorted(listing.files.keys() - wanted)
             sent |= missing
