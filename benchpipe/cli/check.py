@@ -73,22 +73,26 @@ def _contributions(workspace: Workspace) -> Iterable[Finding]:
 
     What is shown, verified or unverified, says its findings on its own page.
     """
+    from benchpipe.contributions import misplaced
     from benchpipe.contributions.decisions import faults_of
     from benchpipe.contributions.rows import results_of
     from benchpipe.contributions.store import check_dataset, datasets
 
     lab, benchmarks = workspace.lab, workspace.registry.benchmarks
-    for name in datasets(lab, [name for name, benchmark in benchmarks.items() if benchmark.pools]):
+    today, pooled = datetime.now(UTC).date(), [name for name, benchmark in benchmarks.items() if benchmark.pools]
+    found = {name: check_dataset(lab, name, benchmarks, today=today) for name in datasets(lab, pooled)}
+    for name, dataset in found.items():
         for problem in faults_of(lab, name):
             severity, _ = DECISIONS[problem.rule]
             yield Finding(problem.rule, severity, problem.place.file, problem.place.line, problem.message)
-        dataset = check_dataset(lab, name, benchmarks, today=datetime.now(UTC).date())
         waiting = {one.path for one in results_of(dataset).open}
         for checked in dataset.checked:
             refused = checked.report.verdict == "refused"
             for said in checked.report.findings if refused or checked.path in waiting else ():
                 message = f"{said.message} {said.hint}".strip()
                 yield Finding(said.code, said.severity if refused else "warning", said.file, said.line, message)
+    for path in misplaced.misplaced(lab, [one for dataset in found.values() for one in dataset.checked]):
+        yield Finding("SUB-010", "error", path, None, misplaced.WHY)
 
 
 def _site(workspace: Workspace) -> Iterable[Finding]:

@@ -56,9 +56,9 @@ def file_findings(doc: Any, place: str, *, platform_written: bool = False) -> li
 
 def _names(doc: Any, place: str) -> Iterator[Finding]:
     dataset, method, variant = field(doc, "dataset"), field(doc, "method", "name"), field(doc, "variant")
-    parts = place.split("/")
-    if len(parts) >= 4 and parts[-4] == "results" and all(isinstance(name, str) for name in (dataset, method, variant)):
-        here, said = "/".join(parts[-3:]), f"{dataset}/{method}/{variant}.json"
+    _, inside, here = place.rpartition("/contrib/results/")
+    if inside and all(isinstance(name, str) for name in (dataset, method, variant)):
+        said = f"{dataset}/{method}/{variant}.json"
         if here != said:
             yield SUB["SUB-010"].finding(path=here, said=said)
     submitted = field(doc, "credit", "submitted")

@@ -117,6 +117,11 @@ def link_per_task(contribution: Contribution) -> None:
     path.symlink_to(path.with_suffix(".other"))
 
 
+def lay_aside(contribution: Contribution) -> None:
+    place = contribution.lab.contrib_results / "deskwork" / "v1.json"
+    contribution.file = contribution.file.rename(place)
+
+
 def crlf(contribution: Contribution) -> None:
     for file in contribution.tree(3).rglob("*.py"):
         file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
@@ -166,6 +171,7 @@ FORGERIES: tuple[Forgery, ...] = (
     ),
     # --- the file with itself
     Forgery("another variant than the file's name", "SUB-010", REFUSED, put("variant", "v2")),
+    Forgery("a file in the folder of its dataset", "SUB-010", REFUSED, lay_aside),
     Forgery("another method in improver", "SUB-011", REFUSED, put("improver", "method", "other@1")),
     Forgery("other rounds in config", "SUB-012", REFUSED, put("config", "rounds", 5)),
     Forgery("another model in config", "SUB-013", REFUSED, put("config", "model", "gpt")),

@@ -1,0 +1,37 @@
+"""JSON below contrib/results/ that is no submission's: a submission in the wrong place would be dropped without a word (14)."""
+
+import contextlib
+from collections.abc import Iterable, Iterator
+
+from benchpipe.contributions.checking import Checked
+from benchpipe.contributions.reading import Reader
+from benchpipe.contributions.strict_json import Refused
+from benchpipe.lab import Lab
+
+WHY = "is no submission's, and none can lie here: a submission is contrib/results/<dataset>/<method>/<variant>.json. Move it"
+
+
+def misplaced(lab: Lab, checked: Iterable[Checked]) -> Iterator[str]:
+    """Lab-relative paths of .json files that are no submission and that no submission names.
+
+    What lies beside a submission that can't be read may be its own, and is left alone until it can.
+    """
+    submissions = {one.path: one for one in checked}
+    named = {name for one in submissions.values() for name in _named(lab, one)}
+    for file in sorted(lab.contrib_results.rglob("*.json")):
+        name = lab.relative(file)
+        if name in submissions or name in named or file.name.startswith("."):
+            continue
+        owner = submissions.get("/".join(name.split("/")[:5]) + ".json")
+        if owner is None or owner.doc is not None:
+            yield name
+
+
+def _named(lab: Lab, checked: Checked) -> Iterator[str]:
+    """Files that a submission points at."""
+    doc = checked.doc or {}
+    artifacts = doc.get("artifacts") or {}
+    for path in [run["per_task"] for run in doc.get("runs", ())] + [artifacts.get("run_meta"), artifacts.get("curve")]:
+        with contextlib.suppress(Refused):
+            if path and (file := Reader(lab).resolve(path, (lab.root / checked.path).parent)):
+                yield lab.relative(file)
