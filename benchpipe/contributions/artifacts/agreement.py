@@ -1,4 +1,4 @@
-"""Do the records of a method agree with the manifests above them, and is its round 0 the agreed one? (DS-001 to DS-003, 007, 013)
+"""Do the records of a method agree with the manifests above them, and is its round 0 the agreed one? (DS-001 to DS-003, 007, 013, 019)
 
 Pure: takes what was read, gives findings.
 """
@@ -9,7 +9,7 @@ from pathlib import PurePath
 from typing import Any
 
 from benchpipe.contributions.artifacts.codes import CODES
-from benchpipe.contributions.artifacts.records import MethodRecord, at
+from benchpipe.contributions.artifacts.records import Line, MethodRecord, at
 from benchpipe.contributions.findings import Finding
 from benchpipe.contributions.gate.config import normal, same, shown
 
@@ -77,7 +77,7 @@ def baseline(record: MethodRecord, n_families: int) -> Iterator[Finding]:
     for line in record.lines:
         if line.round == 0:
             sides.append((record.curve_file, line.sha, line.record["config"], line.number))
-            yield from _noise(record, line.record, agreed.get("score"), line.number)
+            yield from _noise(record, line, "task_agent.json", agreed.get("score"))
     for file, sha, config, number in sides:
         if sha != agreed["harness_sha"]:
             yield at(CODES["DS-002"].finding(a=sha, agent=record.place.agent, b=agreed["harness_sha"], n=n_families), file, number)
@@ -87,20 +87,33 @@ def baseline(record: MethodRecord, n_families: int) -> Iterator[Finding]:
                 yield at(CODES["DS-003"].finding(item=item, a=a, b=shown(agreed["config"][item])), file, number)
 
 
+def started(record: MethodRecord) -> Iterator[Finding]:
+    """DS-019, DS-013: what family.json says of its round 0 is what the curve's round 0 is."""
+    if record.family is None:
+        return
+    said = record.family["baseline"]
+    for line in record.lines:
+        if line.round == 0:
+            for item, there in (("pool", line.record["pool"]), ("n_tasks", len(line.record["per_task"]))):
+                if there != said[item]:
+                    finding = CODES["DS-019"].finding(item=item, a=there, b=said[item])
+                    yield at(finding, record.curve_file, line.number)
+            yield from _noise(record, line, "family.json", said["score"])
+
+
 def _same(item: str, a: Any, b: Any) -> bool:
     if item == "study_ids" and isinstance(a, str) and isinstance(b, str):
         return PurePath(a).name == PurePath(b).name
     return same(normal(a), normal(b))
 
 
-def _noise(record: MethodRecord, point: Mapping[str, Any], agreed: Any, line: int) -> Iterator[Finding]:
+def _noise(record: MethodRecord, line: Line, where: str, agreed: Any) -> Iterator[Finding]:
     """Round 0 may score differently by chance; more than two standard errors are said."""
-    n = len(point["per_task"])
+    point, n = line.record, len(line.record["per_task"])
     if agreed is None or not n:
         return
     p = float(agreed)
     limit = 2 * math.sqrt(p * (1 - p) / n)
     if abs(float(point["score"]) - p) > limit + 1e-9:
-        yield at(
-            CODES["DS-013"].finding(a=shown(point["score"]), b=shown(agreed), n=n, limit=f"{limit:.4f}"), record.curve_file, line
-        )
+        finding = CODES["DS-013"].finding(a=shown(point["score"]), where=where, b=shown(agreed), n=n, limit=f"{limit:.4f}")
+        yield at(finding, record.curve_file, line.number)

@@ -101,6 +101,7 @@ def _method(record: MethodRecord, lab: Lab, benchmark: Benchmark | None, on_prog
         *agreement.names(record, layout.folders(place.family_folder)),
         *agreement.agents(record),
         *agreement.baseline(record, len(layout.folders(place.agent_folder))),
+        *agreement.started(record),
     ]
     pools: Mapping[str, TaskSet] = {}
     wanted = Wanted("L1", None)

@@ -57,7 +57,7 @@ CODES = code_table(
             "DS-013",
             "baseline",
             WARN,
-            "round 0 scores {a}, the baseline {b}: further apart than two standard errors of {n} tasks ({limit}).",
+            "round 0 scores {a}, the baseline of {where} {b}: further apart than two standard errors of {n} tasks ({limit}).",
             "Look whether both were measured under equal conditions.",
         ),
         Code("DS-014", "identity", NOT_RUN, "ID-002 no harness tree was supplied for {sha} (round {round}).", "Add the tree."),
@@ -71,6 +71,13 @@ CODES = code_table(
             "{hint}",
         ),
         Code("DS-018", "gate", WARN, "{code} round {round}: {message}", "{hint}"),
+        Code(
+            "DS-019",
+            "baseline",
+            FAIL,
+            "round 0 has {item} {a}, the baseline of family.json {b}.",
+            "Write into family.json what its methods' round 0 is.",
+        ),
     ]
 )
 """Every code by id."""

@@ -425,4 +425,7 @@ MUTATIONS = [
     Mutation("skipped round in mode A", "DS-012", "mode B", skipped_round),
     Mutation("key twice in a manifest", "DS-012", "twice", lambda t: t.family_file.write_text('{"id": "a", "id": "b"}')),
     Mutation("round 0 by luck", "DS-013", "two standard errors", put("agent", "baseline", "score", 0.9)),
+    Mutation("a family that boasts of its start", "DS-013", "of family.json 0.9", put("family", "baseline", "score", 0.9)),
+    Mutation("a family that began on another pool", "DS-019", "pool exam, the", put("family", "baseline", "pool", "study")),
+    Mutation("a family that began on fewer tasks", "DS-019", "n_tasks 30, the", put("family", "baseline", "n_tasks", 29)),
 ]
