@@ -157,6 +157,10 @@ class Lab:
     def cache(self) -> Path:
         return self.root / ".cache"
 
+    def unfinished_logs(self, benchmark: str) -> Path:
+        """Log pages that could not be made whole the last time."""
+        return self.cache / "unfinished-logs" / f"{path_part(benchmark)}.json"
+
     @property
     def dagster_home(self) -> Path:
         return self.root / ".dagster"

@@ -5,6 +5,7 @@ from pathlib import Path
 import rich_click as click
 
 from benchpipe.cli.main import lab_of
+from benchpipe.cli.progress import progress
 from benchpipe.errors import FoundProblems
 from benchpipe.publish.media.bring import bring_media, compressed_folder, exported_folder
 from benchpipe.publish.media.compress import Compressed, compress
@@ -36,7 +37,10 @@ def command() -> None:
 @dry_run_option
 @click.pass_context
 def export_command(ctx: click.Context, benchmark: str | None, out: Path | None, dry_run: bool) -> int:
-    """Link every file that published logs name into one folder."""
+    """Link every file that published logs name into one folder.
+
+    Example: benchpipe media export --benchmark tabletop --dry-run
+    """
     lab = lab_of(ctx)
     _tell_export(export(lab, out or exported_folder(lab), benchmark, dry_run=dry_run))
     return 0
@@ -59,19 +63,23 @@ def compress_command(
     image_jobs: int | None,
     dry_run: bool,
 ) -> int:
-    """Make small videos and WebP images of the exported files, without their metadata."""
+    """Make small videos and WebP images of the exported files, without their metadata.
+
+    Example: benchpipe media compress --jobs 4
+    """
     lab = lab_of(ctx)
     images = load_registry(lab).public.run_media_images
-    done = compress(
-        src or exported_folder(lab),
-        out or compressed_folder(lab),
-        benchmark,
-        images=images,
-        jobs=jobs,
-        image_jobs=image_jobs,
-        dry_run=dry_run,
-        on_progress=_progress,
-    )
+    with progress("media") as step:
+        done = compress(
+            src or exported_folder(lab),
+            out or compressed_folder(lab),
+            benchmark,
+            images=images,
+            jobs=jobs,
+            image_jobs=image_jobs,
+            dry_run=dry_run,
+            on_progress=lambda done, n, what: step(done - 1, n, what),
+        )
     return _tell_compress(done)
 
 
@@ -85,24 +93,31 @@ def compress_command(
 def upload_command(
     ctx: click.Context, benchmark: str, out: Path | None, jobs: int | None, image_jobs: int | None, dry_run: bool
 ) -> int:
-    """Export, compress and upload one benchmark's folder; withdrawn media are removed from the dataset."""
+    """Export, compress and upload one benchmark's folder; withdrawn media are removed from the dataset.
+
+    Examples: benchpipe media upload --benchmark tabletop --dry-run; benchpipe media upload --benchmark tabletop --out /tmp/media
+    """
     lab = lab_of(ctx)
     registry = load_registry(lab)
     store: Store = FolderStore(out) if out else HubStore(registry.public.hub_dataset)
     try:
-        done = bring_media(
-            lab, registry, benchmark, store, dry_run=dry_run, jobs=jobs, image_jobs=image_jobs, on_progress=_progress
-        )
+        with progress("media") as step:
+            done = bring_media(
+                lab,
+                registry,
+                benchmark,
+                store,
+                dry_run=dry_run,
+                jobs=jobs,
+                image_jobs=image_jobs,
+                on_progress=lambda done, n, what: step(done - 1, n, what),
+            )
     except StoreError as error:
         raise FoundProblems(f"the upload did not end: {error}; start it again, it goes on where it stopped") from error
     _tell_export(done.exported)
     failed = _tell_compress(done.compressed)
     _tell_upload(done.uploaded, dry_run)
     return failed
-
-
-def _progress(done: int, n: int, what: str) -> None:
-    click.echo(f"media: {done} of {n}: {what}", err=True)
 
 
 def _tell_export(done: Exported) -> None:

@@ -6,6 +6,7 @@ import msgspec
 import rich_click as click
 
 from benchpipe.cli.main import lab_of
+from benchpipe.cli.progress import progress
 from benchpipe.files import json_bytes
 from benchpipe.lab import Lab
 from benchpipe.publish.published import scan_published
@@ -30,15 +31,16 @@ def command(ctx: click.Context, benchmarks: tuple[str, ...], dry_run: bool, scan
     registry = load_registry(lab)
     if scan:
         return _scan(lab, registry, as_json)
-    report = publish(
-        lab,
-        registry,
-        benchmarks or None,
-        dry_run=dry_run,
-        strict=strict,
-        now=datetime.now(UTC),
-        on_progress=lambda done, n, name: click.echo(f"publish: {done + 1} of {n}: {name}", err=True),
-    )
+    with progress("publish") as step:
+        report = publish(
+            lab,
+            registry,
+            benchmarks or None,
+            dry_run=dry_run,
+            strict=strict,
+            now=datetime.now(UTC),
+            on_progress=step,
+        )
     if as_json:
         click.echo(json_bytes(msgspec.to_builtins(report)), nl=False)
     else:

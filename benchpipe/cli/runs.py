@@ -3,14 +3,18 @@
 import os
 import time
 from collections import Counter
+from collections.abc import Iterable
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import rich_click as click
 
 from benchpipe.cli.main import lab_of
+from benchpipe.cli.progress import Step, progress
 from benchpipe.errors import LockHeld, UsageError
+from benchpipe.hosts.poll import Progress
 from benchpipe.hosts.reading import HostReading
 from benchpipe.lab import Lab
 from benchpipe.registry.records import Registry
@@ -46,31 +50,33 @@ def command(
     from benchpipe.pipeline.instance import open_instance
     from benchpipe.pipeline.scene import Scene, use_lab
 
-    use_lab(lab)
-    failed = False
+    use_lab(lab, hosts_file)
+    failed, first = False, True
     with open_instance(lab) as instance, open_pool(os.environ, patient=watch is not None) as pool:
         while True:
             scene = Scene(lab, hosts_files=[hosts_file] if hosts_file else None)
             _tell_problems(scene.registry)
-            wanted = chosen(scene.registry, benchmarks, runs)
             try:
-                cycle = collect_once(
-                    instance,
-                    scene,
-                    defs,
-                    now=datetime.now(UTC).replace(microsecond=0),
-                    pool=pool,
-                    benchmarks=wanted,
-                    hosts=serving(scene.registry, wanted),
-                    detail_every_s=detail_every if once or watch else 0,
-                    sync=not no_sync,
-                    on_host=tell_host,
-                    on_build=lambda due: click.echo(f"{due.partition or due.job}: {', '.join(due.assets)}", err=True),
-                )
-            except LockHeld as held:
-                if watch is None:
+                wanted = chosen(scene.registry, benchmarks, runs)
+                hosts = serving(scene.registry, wanted)
+                with progress("runs", lines=False) as step:
+                    cycle = collect_once(
+                        instance,
+                        scene,
+                        defs,
+                        now=datetime.now(UTC).replace(microsecond=0),
+                        pool=pool,
+                        benchmarks=wanted,
+                        hosts=hosts,
+                        detail_every_s=detail_every if once or watch else 0,
+                        sync=not no_sync,
+                        on_host=_counting(tell_host, step, len(scene.registry.hosts if hosts is None else hosts)),
+                        on_build=lambda due: _tell_build(due.partition or due.job, due.assets, step),
+                    )
+            except (LockHeld, UsageError) as error:  # while watching, a file that is being edited is whole again the next time
+                if watch is None or (first and isinstance(error, UsageError)):
                     raise
-                click.echo(str(held), err=True)
+                click.echo(str(error), err=True)
             else:
                 for name in cycle.waiting:
                     click.echo(f"{name}: is being built by another process; it will be up to date when that ends", err=True)
@@ -82,6 +88,7 @@ def command(
                 click.echo(summary(lab, scene.registry, cycle.built, down, datetime.now(UTC)))
             if watch is None:
                 return 1 if failed else 0
+            first = False
             time.sleep(watch)
 
 
@@ -127,6 +134,22 @@ def summary(lab: Lab, registry: Registry, built: dict[str, dict[str, Any]], down
         f"{now:%Y-%m-%d %H:%M:%SZ}  run files: {written} written, {files - written} unchanged; {counts}; "
         f"{logs} log pages; hosts down: {', '.join(down) or 'none'}"
     )
+
+
+def _counting(tell: Progress, step: Step, n: int) -> Progress:
+    """`tell`, and how many of `n` hosts have answered."""
+    answered = count(1)
+
+    def told(reading: HostReading, seconds: float) -> None:
+        tell(reading, seconds)
+        step(next(answered), n, f"{reading.host} answered" if reading.ok else f"{reading.host} did not answer")
+
+    return told
+
+
+def _tell_build(what: str, assets: Iterable[str], step: Step) -> None:
+    click.echo(f"{what}: {', '.join(assets)}", err=True)
+    step(0, None, f"building {what}")
 
 
 def _tell_problems(registry: Registry) -> None:

@@ -31,8 +31,8 @@ RAW_FILES = (
     "steps/*/agent/gateway.jsonl", "steps/*/agent/sessions/**.jsonl", "steps/*/agent/trajectory*.json",
     "steps/*/gateway/usage.jsonl", "verifier*/replay.mp4", "verifier*/replay.last.png", "verifier*/reward.json",
     "verifier*/test-stdout.txt", "exception.txt", "artifacts/data/episode.jsonl", "artifacts/out/episode.jsonl",
-    "artifacts/trusted-recording/**", "artifacts/app/output/*.png", "artifacts/app/output/*.jpg",
-    "artifacts/app/output/*.jpeg", "artifacts/app/output/gen.py",
+    "artifacts/trusted-recording/**", "artifacts/app/output/gen.py",
+    *(f"artifacts/app/output/**.{ending}" for ending in ("[pP][nN][gG]", "[jJ][pP][gG]", "[jJ][pP][eE][gG]")),
 )  # fmt: skip
 """What log pages are made from; `*` stays within a folder, `**` doesn't."""
 MAX_ENTRIES = 20_000
@@ -222,8 +222,8 @@ class _Sftp:
 
 
 def _regex(pattern: str) -> str:
-    parts = re.split(r"(\*\*|\*)", pattern)
-    return "".join({"**": ".*", "*": "[^/]*"}.get(part, re.escape(part)) for part in parts)
+    parts = re.split(r"(\*\*|\*|\[\w+\])", pattern)
+    return "".join({"**": ".*", "*": "[^/]*"}.get(part, part if part.startswith("[") else re.escape(part)) for part in parts)
 
 
 _WANTED = re.compile("|".join(_regex(pattern) for pattern in RAW_FILES), re.DOTALL)

@@ -17,6 +17,7 @@ from benchpipe.pipeline.partitions import register
 from benchpipe.pipeline.polling import report_poll
 from benchpipe.pipeline.reconcile import MAX_TRIES, Due, benchmarks_due, due_over_all, registry_due, standing, with_sums
 from benchpipe.pipeline.scene import Scene
+from benchpipe.transcripts.unfinished import forget
 
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 NEEDS_RAW_RECORDS = ("trial_logs", "site_pages", "site_overview")
@@ -52,9 +53,11 @@ def collect_once(
 ) -> Cycle:
     """Poll (LockHeld while somebody else does), then build every asset that is due: registry, benchmarks, sums over them.
 
-    `detail_every_s`: a change that alters no state waits until the stored file is this old. Without `sync` no raw records
-    are fetched: log pages and site pages stay as they are.
+    `detail_every_s`: a change that alters no state waits until the stored file is this old; 0 is a person who wants everything
+    now, also log pages that failed often. Without `sync` no raw records are fetched: log pages and site pages stay as they are.
     """
+    if not detail_every_s:
+        forget(scene.lab, scene.registry.plans)
     register(instance, scene.lab, scene.registry)
     bury_dead_runs(instance)
     cycle = Cycle(poll_hosts(scene.lab, scene.registry, now=now, only=hosts, on_progress=on_host, pool=pool))

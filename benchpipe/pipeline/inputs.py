@@ -16,6 +16,9 @@ import msgspec
 from benchpipe import __version__
 from benchpipe.contributions.artifacts.store import experiments_digest
 from benchpipe.pipeline.scene import Scene
+from benchpipe.registry.public import read_backfill
+from benchpipe.transcripts.records import LOG_FILE
+from benchpipe.transcripts.unfinished import waiting
 from benchpipe.trials.digest import inputs_digest, plain
 from benchpipe.trials.status import default_runs
 
@@ -44,6 +47,13 @@ def stamps(files: Iterable[Path]) -> list[tuple[str, int, int]]:
 def _run_files(scene: Scene, benchmark: str) -> list[Path]:
     plan = scene.registry.plans.get(benchmark)
     return [scene.lab.run_file(benchmark, run.run) for run in plan.shown()] if plan else []
+
+
+def _additions(scene: Scene, benchmark: str) -> list[Path]:
+    """The files of hand-made additions to log pages, and the videos and recordings that they name."""
+    lab, files = scene.lab, sorted(scene.lab.run_folder(benchmark).glob("*.backfill.yml"))
+    entries = [one for file in files for one in read_backfill(lab, benchmark, file.name.removesuffix(".backfill.yml")).values()]
+    return [*files, *(lab.root / name for one in entries for name in (one.video, one.episode) if name)]
 
 
 def agents_inputs(scene: Scene) -> str:
@@ -75,8 +85,7 @@ def states_inputs(scene: Scene, benchmark: str) -> str:
     plan = registry.plans.get(benchmark)
     runs = plan.shown() if plan else []
     agents = [(agent.label, agent.billing) for run in runs if (agent := registry.agents.get(run.run))]
-    backfills = stamps(scene.lab.run_folder(benchmark).glob("*.backfill.yml"))
-    return digest(inputs_digest(runs, registry.hosts, scene.readings), agents, backfills)
+    return digest(inputs_digest(runs, registry.hosts, scene.readings), agents, stamps(_additions(scene, benchmark)))
 
 
 def costs_inputs(scene: Scene, benchmark: str) -> str:
@@ -88,9 +97,21 @@ def costs_inputs(scene: Scene, benchmark: str) -> str:
     return digest(stamps(_run_files(scene, benchmark)), plan, registry.benchmarks.get(benchmark), priced)
 
 
-def logs_inputs(scene: Scene, benchmark: str) -> str:
-    """The run files and the hand-made additions to log pages."""
-    return digest(stamps([*_run_files(scene, benchmark), *scene.lab.run_folder(benchmark).glob("*.backfill.yml")]))
+def logs_sources(scene: Scene, benchmark: str) -> list[tuple[str, int, int]]:
+    """What log pages are made from: the run files and the hand-made additions."""
+    return stamps([*_run_files(scene, benchmark), *_additions(scene, benchmark)])
+
+
+def logs_inputs(scene: Scene, benchmark: str, sources: list[tuple[str, int, int]] | None = None) -> str:
+    """The sources (those that pages were just made from, or today's), which pages there are, and what deserves another try.
+
+    A page whose data somebody removed is made again, and one that failed or is a partial copy when its host has answered anew.
+    """
+    folder = scene.lab.run_folder(benchmark)
+    there = sorted(str(path.relative_to(folder)) for path in folder.glob(f"*/*/*/{LOG_FILE}"))
+    hosts = {slot: scene.readings.get(host) for slot, host in waiting(scene.lab, benchmark).items()}
+    again = sorted((slot, reading.ok, reading.at) for slot, reading in hosts.items() if reading)
+    return digest(logs_sources(scene, benchmark) if sources is None else sources, there, again)
 
 
 def pages_inputs(scene: Scene, benchmark: str) -> str:

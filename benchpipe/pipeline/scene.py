@@ -42,19 +42,24 @@ class Scene:
         self._readings = None
 
 
-def use_lab(lab: Lab) -> None:
-    """Make `lab` the one that assets of this process and its children work on."""
+def use_lab(lab: Lab, hosts_file: Path | None = None) -> None:
+    """Make `lab`, with this one hosts file or all of its own, what assets of this process and its children work on."""
     os.environ["BENCHPIPE_LAB"] = str(lab.root)
+    os.environ.pop("BENCHPIPE_HOSTS", None)
+    if hosts_file:
+        os.environ["BENCHPIPE_HOSTS"] = str(hosts_file.absolute())
 
 
 class SceneResource(dg.ConfigurableResource):
-    """Where the lab is. Empty: BENCHPIPE_LAB, else found from the current folder upwards."""
+    """Where the lab is. Empty: BENCHPIPE_LAB, else found from the current folder upwards. BENCHPIPE_HOSTS: its one hosts file."""
 
     lab_dir: str = ""
 
     def scene(self) -> Scene:
         """A fresh look at the lab."""
-        return Scene(Lab.find(self.lab_dir or os.environ.get("BENCHPIPE_LAB"), Path.cwd()))
+        hosts_file = os.environ.get("BENCHPIPE_HOSTS")
+        lab = Lab.find(self.lab_dir or os.environ.get("BENCHPIPE_LAB"), Path.cwd())
+        return Scene(lab, hosts_files=[Path(hosts_file)] if hosts_file else None)
 
     def now(self) -> datetime:
         """The wall clock, UTC; it ends up only in the documented time fields."""

@@ -56,7 +56,9 @@ class LogsReport:
     partial: list[str] = field(default_factory=list)
     """Built from a copy that holds less than the host does."""
     failed: list[str] = field(default_factory=list)
-    """`slot: reason`; tried again next time."""
+    """`slot: reason`."""
+    unfinished: dict[str, str] = field(default_factory=dict)
+    """Slot → host of each that failed or shows less than the host has: worth another try when that answers anew."""
 
 
 def slots_of(run_file: RunFile) -> Iterator[Slot]:
@@ -94,6 +96,7 @@ def update_logs(
                 update.slot(slot, host, backfills.get(f"{slot.task}/{slot.slot}", Backfill()))
             except Exception as error:  # whatever the files of one trial hold, the others go on (B11)
                 update.report.failed.append(f"{slot}: {error or type(error).__name__}")
+                update.report.unfinished[str(slot)] = host.name
             if on_progress:
                 on_progress(str(slot))
         update.report.removed += _remove_previous(lab, run_file, {str(slot) for slot in wanted})
@@ -116,6 +119,8 @@ class _Update:
         folder = self.folder_of(self.lab, host, attempt.job or "", attempt.trial or "")
         into = self.lab.slot_folder(slot.benchmark, slot.run, slot.task, slot.slot)
         facts = _facts(self.lab, slot, host, folder, backfill)
+        if facts.partial and host.ssh:
+            self.report.unfinished[str(slot)] = host.name
         stamp = f"{_digest(facts, folder, attempt.usage_digest)} {facts.trial}\n"
         have = _stamp(into)
         # what was read while the folder was here is better than nothing

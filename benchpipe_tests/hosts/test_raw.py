@@ -43,6 +43,9 @@ def far(
         ("agent/gateway.jsonl", 300_000),
         ("agent/sessions/2026/a.jsonl", 10),
         ("agent/auth.json", 5),
+        ("artifacts/app/output/frames/01/a.PNG", 20),
+        ("artifacts/app/output/b.jpg", 20),
+        ("artifacts/app/output/frames/notes.txt", 5),
         ("big.bin", 9),
     ):
         (trial / name).parent.mkdir(parents=True, exist_ok=True)
@@ -64,7 +67,8 @@ def test_a_copy_holds_what_pages_need_and_nothing_else(far: tuple[RawCopies, Hos
     folder = copies.folder(copies.lab, host, JOB, trial.name)
     assert folder is not None
     wanted = ["agent/gateway.jsonl", "agent/sessions/2026/a.jsonl", "agent/trajectory.json", "verifier/test-stdout.txt"]
-    assert sorted(files(folder)) == sorted(wanted)
+    images = ["artifacts/app/output/b.jpg", "artifacts/app/output/frames/01/a.PNG"]
+    assert sorted(files(folder)) == sorted(wanted + images)
     assert all(data == (trial / name).read_bytes() for name, data in files(folder).items())
     state = copy_state(copies.lab, host, JOB, trial.name)
     assert state is not None

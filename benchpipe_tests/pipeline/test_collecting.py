@@ -3,13 +3,19 @@
 import json
 import os
 import shutil
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import dagster as dg
+import msgspec
 import pytest
+from click.testing import CliRunner
 from dagster._core.test_utils import create_run_for_test
 
+from benchpipe.cli.main import cli
 from benchpipe.definitions import defs
+from benchpipe.hosts.store import load_reading, save_reading
 from benchpipe.lab import Lab
 from benchpipe.pipeline.collecting import QUIET
 from benchpipe.pipeline.instance import IN_FLIGHT, PROCESS_TAG, bury_dead_runs, open_instance
@@ -17,6 +23,7 @@ from benchpipe.pipeline.scene import Scene, SceneResource
 from benchpipe.pipeline.sensors import host_poll_sensor, reconcile_sensor
 from benchpipe.registry.load import load_registry
 from benchpipe.site.build import build_site
+from benchpipe.transcripts import unfinished
 from benchpipe_tests.pipeline.conftest import cycle, materialised
 
 
@@ -131,6 +138,66 @@ def test_a_run_whose_command_was_killed_is_ended_and_what_it_left_is_built(colle
         after = instance.get_run_by_id(run.run_id)
         assert after is not None
         assert after.status == dg.DagsterRunStatus.CANCELED
+
+
+SLOT = "bench_scripted-scripted-default/stack_blocks/unlimited"
+
+
+def test_a_log_page_that_failed_or_lost_its_data_is_made_again_though_no_run_file_changes(collected: Lab) -> None:
+    slot = collected.run_folder("tabletop") / SLOT
+    with open_instance(collected) as instance:
+        settle(instance, collected)
+        shutil.rmtree(slot)
+        slot.write_text("in the way")
+        built = cycle(instance, collected).built["trial_logs[tabletop]"]
+        assert (built["n_built"], "can't be written" in built["problems"]) == (0, True)
+        assert not (collected.site / "runs/tabletop" / SLOT).exists()
+        slot.unlink()
+        assert cycle(instance, collected).built["trial_logs[tabletop]"]["n_built"] == 1
+        assert (collected.site / "runs/tabletop" / SLOT / "index.html").is_file()
+        assert cycle(instance, collected).built == {}
+        shutil.rmtree(slot)
+        assert cycle(instance, collected).built["trial_logs[tabletop]"]["n_built"] == 1
+
+
+def test_while_watching_a_failed_log_page_is_tried_when_its_host_answers_anew_and_not_for_ever(collected: Lab) -> None:
+    slot = collected.run_folder("tabletop") / SLOT
+    with open_instance(collected) as instance:
+        settle(instance, collected)
+        shutil.rmtree(slot)
+        slot.write_text("in the way")
+        watching = {"detail_every_s": 900}
+        assert "trial_logs[tabletop]" in cycle(instance, collected, **watching).built
+        assert cycle(instance, collected, **watching).built == {}
+        for n in range(2, unfinished.MAX_TRIES + 3):
+            reading = load_reading(collected, "gpu3")
+            assert reading is not None
+            answered = datetime.now(UTC) - timedelta(seconds=10 * n)  # so lately that a poll without news leaves it
+            save_reading(collected, msgspec.structs.replace(reading, at=answered.isoformat()))
+            tried = "trial_logs[tabletop]" in cycle(instance, collected, **watching).built
+            assert tried == (n <= unfinished.MAX_TRIES), n
+
+
+def test_a_video_that_an_addition_names_is_shown_once_it_is_there(collected: Lab) -> None:
+    video = collected.root / "rendered.mp4"
+    collected.backfill_file("tabletop", SLOT.split("/")[0]).write_text("stack_blocks/unlimited: {video: rendered.mp4}\n")
+    with open_instance(collected) as instance:
+        settle(instance, collected)
+        video.write_bytes((48).to_bytes(4, "big") + b"ftypisom" + bytes(36) + (8).to_bytes(4, "big") + b"moov")
+        assert cycle(instance, collected).built["trial_logs[tabletop]"]["n_built"] == 1
+    assert (collected.run_folder("tabletop") / SLOT / "replay.mp4").read_bytes() == video.read_bytes()
+
+
+def test_a_hosts_file_that_is_named_is_the_one_that_everything_is_built_with(collected: Lab, tmp_path: Path) -> None:
+    hosts = collected.hosts_files()[0].rename(tmp_path / "elsewhere.yml")
+    text = collected.run_file("tabletop", "bench_scripted-scripted-default").read_text()
+    done = CliRunner().invoke(cli, ["--lab", str(collected.root), "runs", "--hosts", str(hosts)])
+    assert done.exception is None, done.output
+    again = CliRunner().invoke(cli, ["--lab", str(collected.root), "runs", "--hosts", str(hosts)])
+    assert "run_states" not in again.output
+    now = json.loads(collected.run_file("tabletop", "bench_scripted-scripted-default").read_text())
+    assert (now["tasks"], set(now["hosts"])) == (json.loads(text)["tasks"], set(json.loads(text)["hosts"]))
+    assert set(json.loads(collected.status_file.read_text())["hosts"]) == {"archive", "cpu1", "gpu1", "gpu2", "gpu3"}
 
 
 def test_a_silent_host_keeps_its_records_and_is_a_failed_check(collected: Lab) -> None:

@@ -15,6 +15,7 @@ from benchpipe.pipeline import inputs, report
 from benchpipe.pipeline.assets.hosts import host_trials
 from benchpipe.pipeline.partitions import BENCHMARKS
 from benchpipe.pipeline.scene import Scene, SceneResource
+from benchpipe.transcripts import unfinished
 from benchpipe.transcripts.update import update_logs
 from benchpipe.trials.attempts import host_state
 from benchpipe.trials.collect import collect_states
@@ -138,7 +139,7 @@ def trial_logs(context: dg.AssetExecutionContext, scene: SceneResource) -> dg.Ma
     """The data of log pages: what the agent said and did in each trial. Only stale ones are built."""
     look, benchmark = scene.scene(), context.partition_key
     with lock(look.lab.lock_file(f"logs-{benchmark}"), wait=True), open_pool(os.environ) as pool:
-        built_from = inputs.logs_inputs(look, benchmark)
+        sources = inputs.logs_sources(look, benchmark)
         done = update_logs(
             look.lab,
             look.registry,
@@ -146,6 +147,8 @@ def trial_logs(context: dg.AssetExecutionContext, scene: SceneResource) -> dg.Ma
             now=scene.now().isoformat(),
             folder_of=RawCopies(look.lab, pool).folder,
         )
+        unfinished.remember(look.lab, benchmark, done.unfinished)
+        built_from = inputs.logs_inputs(look, benchmark, sources)
     return report.result(
         built_from,
         n_built=len(done.built),
