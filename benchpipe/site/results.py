@@ -185,12 +185,23 @@ def _facts(checked: Checked) -> tuple[tuple[str, str], ...]:
         ("Improver", f"{improver['method']} · {improver['model']} · {improver['harness']}" if improver else "none"),
         ("Study tasks", str(config["study_ids"])),
         ("Rounds, trials, sampling", f"{config['rounds']}, {config['trials']}, {config['sampling']}"),
+        ("Jobs, slots", f"{config['jobs']}, {config.get('slots') or 'not said'}"),
+        ("Model server", _without_host(config.get("endpoint"))),
         ("Seed", "not fixed" if config["seed"] is None else str(config["seed"])),
         ("Platform", f"commit {doc['platform']['commit']}, content {doc['platform']['content_sha']}"),
         ("Data", _data(checked)),
         ("Sent by", f"{credit['name']} ({credit['affiliation']})" if credit.get("affiliation") else str(credit["name"])),
     ]
     return tuple(facts)
+
+
+def _without_host(endpoint: str | None) -> str:
+    """The address of a model server as it is shown: where it stands is nobody's business."""
+    if not endpoint:
+        return "not said"
+    scheme, _, rest = endpoint.partition("://")
+    path = rest.partition("/")[2].partition("?")[0] if rest else ""
+    return f"{scheme}://…/{path}" if rest else "…"
 
 
 def _data(checked: Checked) -> str:

@@ -256,11 +256,12 @@ def row_line(row: Row) -> RowLine:
 
 
 def _trajectories(row: Row) -> Link:
-    """Where somebody else finds them: the most durable place that there is."""
+    """Where somebody else finds them, the most durable place that there is, and how far they were replayed."""
+    replayed = f"replayed to {row.replay_level}" if row.replay_level else "not replayed"
     if row.mirrored and row.trajectory_link_mirror:
-        return Link("mirrored", row.trajectory_link_mirror)
+        return Link(f"mirrored, {replayed}", row.trajectory_link_mirror)
     if row.trajectory_link_original:
-        return Link("contributor's copy", row.trajectory_link_original)
+        return Link(f"contributor's copy, {replayed}", row.trajectory_link_original)
     return Link("in the dataset" if row.dataset_path else "on request", row.dataset_link or "")
 
 

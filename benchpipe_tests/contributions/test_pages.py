@@ -6,6 +6,7 @@ from datetime import date
 from html.parser import HTMLParser
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from benchpipe.contributions.codes import CHECKS
@@ -13,7 +14,8 @@ from benchpipe.contributions.report import WORDS
 from benchpipe.files import write_bytes
 from benchpipe.registry.load import load_registry
 from benchpipe.site.render import Chrome, Renderer
-from benchpipe.site.results import results_pages
+from benchpipe.site.results import load_results, results_pages
+from benchpipe.site.results_lines import row_line
 from benchpipe_tests.conftest import REPOSITORY
 from benchpipe_tests.contributions.conftest import TODAY, Contribute, Contribution
 
@@ -113,6 +115,7 @@ def test_rows_with_other_trials_are_shown_and_not_ranked(contribute: Contribute)
 
 
 def test_every_check_of_a_submission_is_shown_with_its_evidence(honest: Contribution) -> None:
+    honest.edit(lambda doc: doc.update(failed_steps=[{"round": 4, "why": "no model"}]), honest.run_meta)
     html = pages(honest)["results/deskwork/first-come/v1/index.html"]
     cells = Tables(html).cells["Checks"]
     for check in CHECKS:
@@ -122,9 +125,32 @@ def test_every_check_of_a_submission_is_shown_with_its_evidence(honest: Contribu
         "0 tasks not measured, 0 without a trace, kind exam",
         "2/5 = 0.4 recomputed from 30 tasks (12 solved); reported 0.4",
         f"harness/round-3 hashes to {honest.doc['runs'][1]['harness_sha']} (as is)",
-        "sampling all, model rules, temperature 0 held against run_meta.json and curve.jsonl",
+        "sampling all, model rules, temperature 0 held against run_meta.json and curve.jsonl; 4 points measured, failed steps: 1",
     ):
         assert any(evidence in cell for cell in cells), evidence
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "shown"),
+    [("http://gpu-7.lab.example:8002/v1?key=1", "http://…/v1"), ("gpu-7.lab.example", "…"), (None, "not said")],
+)
+def test_conditions_that_are_not_compared_are_shown_and_the_model_servers_host_is_not(
+    endpoint: str | None, shown: str, honest: Contribution
+) -> None:
+    honest.edit(lambda doc: doc["config"].update(jobs=12, slots=48, endpoint=endpoint))
+    html = pages(honest)["results/deskwork/first-come/v1/index.html"]
+    assert "<dt>Jobs, slots</dt><dd>12, 48</dd>" in html
+    assert f"<dt>Model server</dt><dd>{shown}</dd>" in html
+    assert "gpu-7" not in html
+
+
+def test_a_row_says_how_far_its_trajectories_were_replayed(honest: Contribution) -> None:
+    block = {"location": "https://example.org/t.tar.gz", "format": "one JSONL per task", "bytes": 10, "sha256": "0" * 64}
+    honest.edit(lambda doc: doc.update(trajectories=block, x_publish_unverified=True))
+    assert "contributor's copy, not replayed" in Tables(pages(honest)["results/deskwork/index.html"]).cells["Unverified"]
+    found = {benchmark.id: rows for benchmark, _, rows in load_results(honest.lab, load_registry(honest.lab), today=TODAY)}
+    row = found["deskwork"].unverified[0]
+    assert row_line(msgspec.structs.replace(row, replay_level="L3")).trajectories.text == "contributor's copy, replayed to L3"
 
 
 def test_a_refused_submission_has_a_page_that_says_what_to_mend(honest: Contribution) -> None:

@@ -1,4 +1,4 @@
-"""Do the records of a method agree with the manifests above them, and is its round 0 the agreed one? (DS-001 to DS-003, 007, 013, 019)
+"""Do the records of a method agree with the manifests above them, and is its round 0 the agreed one? (DS-001 to 003, 007, 013, 019)
 
 Pure: takes what was read, gives findings.
 """

@@ -20,7 +20,7 @@ def evidence_of(evidence: Evidence, run: RunEvidence) -> dict[str, str]:
         said["config"] = (
             f"study ids {config.study_ids}, {config.rounds} rounds, {config.trials} trial(s), sampling {config.sampling}, model "
             f"{config.model}, temperature {config.temperature if config.temperature is not None else 'null'} held against "
-            f"{_records(run)}"
+            f"{_records(run)}{_rounds(run)}"
         )
     if trajectories := evidence.submission.trajectories:
         said["trajectories"] = f"{trajectories.bytes:,} bytes declared, sha256 {short(trajectories.sha256)}"
@@ -71,4 +71,12 @@ def _state(evidence: Evidence, run: RunEvidence) -> str:
 
 def _records(run: RunEvidence) -> str:
     names = [run.record.origin["meta"]] if run.record.meta else []
+def _rounds(run: RunEvidence) -> str:
+    """Fewer rounds may have been measured than were asked for; the run says which failed."""
+    measured, failed = run.record.recorded("rounds_measured"), run.record.recorded("failed_steps")
+    if not isinstance(measured, int):
+        return ""
+    return f"; {measured} points measured, failed steps: {len(failed) if isinstance(failed, list) else 0}"
+
+
     return " and ".join([*names, run.record.origin["curve"]] if run.record.curve else names)
