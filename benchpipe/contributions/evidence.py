@@ -55,6 +55,8 @@ class RunEvidence:
     record: RunRecord
     tree: HarnessTree | None
     faults: tuple[Finding, ...] = ()
+    per_task_file: str | None = None
+    """Where its per-task file was found, which tells what its path is relative to (3.12)."""
     dataset_path: str | None = None
     """`Experiments/…` of the dataset directory that holds its artifacts, if one was found."""
 
@@ -125,7 +127,7 @@ def _gather_run(
     faults: tuple[Finding, ...],
 ) -> RunEvidence:
     found: list[Finding] = list(faults)
-    scores = None
+    scores, path = None, None
     try:
         path = reader.resolve(run.per_task, file.parent)
         if path is None:
@@ -139,7 +141,8 @@ def _gather_run(
     tree = None
     if folder and reader.exists(folder / "harness" / f"round-{run.round}"):
         tree = _tree(reader, folder / "harness" / f"round-{run.round}", run, n, found)
-    return RunEvidence(n, run, scores, record, tree, tuple(found), "/".join(folder.parts[-5:]) if folder else None)
+    there = reader.lab.relative(path) if path else None
+    return RunEvidence(n, run, scores, record, tree, tuple(found), there, "/".join(folder.parts[-5:]) if folder else None)
 
 
 def exposed(reader: Reader, file: Path, data: bytes, declared: Collection[str]) -> Iterator[Finding]:

@@ -14,6 +14,7 @@ from pydantic import BaseModel
 from benchpipe.contributions.artifacts.codes import CODES as DATASET_CODES
 from benchpipe.contributions.artifacts.manifests import MANIFESTS
 from benchpipe.contributions.codes import CODES
+from benchpipe.contributions.leaks import LEAKS
 from benchpipe.contributions.models import PerTask, Submission
 from benchpipe.contributions.report import WORDS
 
@@ -176,11 +177,21 @@ def experiments_page() -> str:
         f"| {code.id} | {code.check} | {_EFFECTS[code.effect]} | {_shown(code.template)} | {_shown(code.hint)} |"
         for code in DATASET_CODES.values()
     ]
+    lines += [
+        "",
+        "## Review",
+        "",
+        "What `benchpipe contrib dataset --leaks` lists for maintainers. It changes no verdict, and may be nothing.",
+        "",
+        "| code | what was found | why it may be nothing |",
+        "| --- | --- | --- |",
+    ]
+    lines += [f"| {code.id} | {_shown(code.template)} | {_shown(code.hint)} |" for code in LEAKS.values()]
     return "\n".join(lines) + "\n"
 
 
 def _shown(template: str) -> str:
-    return re.sub(r"\{(\w+)\}", r"‹\1›", template).replace("|", "\\|")
+    return re.sub(r"\{(\w+)[^{}]*\}", r"‹\1›", template).replace("|", "\\|")
 
 
 PAGES: tuple[tuple[str, Callable[[], str]], ...] = (

@@ -18,6 +18,7 @@ import msgspec
 from benchpipe.contributions.artifacts.gate import trials_of
 from benchpipe.contributions.artifacts.layout import MAX_TREE, Method, is_folder, tree_fault, walk
 from benchpipe.contributions.artifacts.records import gather
+from benchpipe.contributions.findings import WARN, Code, code_table
 from benchpipe.contributions.identity import Blob, Tree, blob_id
 from benchpipe.contributions.pools import task_sets
 from benchpipe.contributions.strict_json import Refused, read_limited
@@ -35,6 +36,24 @@ MAX_NAMED = 5
 _LONG_RUN = re.compile(rb"[A-Za-z0-9+/=_-]{%d,}" % MIN_BLOB)
 
 
+LEAKS = code_table(
+    Code(f"LEAK-00{number}", "", WARN, template, hint)
+    for number, (template, hint) in enumerate(
+        (
+            ("names exam tasks: {tasks}.", "A harness needs no task by name."),
+            ("holds what is expected as the answer of: {tasks}.", "An answer may stand there by chance."),
+            ("has the bytes of a test file of the exam.", "Tests are no part of a harness."),
+            ("is binary ({size:,} bytes); it can't be read through here.", "It may be a font or a picture."),
+            ("holds {size:,} characters without a space that are no language ({bits:.1f} bits each).", "It may be a picture."),
+            ("the expected answer is printed in record {record}, before it was given.", "The task itself may show it."),
+            ("answers equal to the reference to the letter: {tasks}.", "Where one form only is right, that is nothing."),
+        ),
+        1,
+    )
+)
+"""What is looked for, by code, and why it may be nothing."""
+
+
 class Review(msgspec.Struct, frozen=True, kw_only=True, order=True):
     """Something to look at: where, what, and why it may be nothing."""
 
@@ -42,6 +61,10 @@ class Review(msgspec.Struct, frozen=True, kw_only=True, order=True):
     place: str
     message: str
     severity: str = REVIEW
+
+
+def _review(code: str, place: str, **values: object) -> Review:
+    return Review(code=code, place=place, message=f"{LEAKS[code].template.format(**values)} {LEAKS[code].hint}")
 
 
 @dataclass(frozen=True)
@@ -62,21 +85,20 @@ def in_tree(place: str, files: Tree, exam: Exam, read: Callable[[str, Blob], byt
     for path, file in sorted(files.items()):
         where = f"{place}/{path}"
         if file.id in exam.tests:
-            yield Review(code="LEAK-003", place=where, message="has the bytes of a test file of the exam.")
+            yield _review("LEAK-003", where)
             continue
         data = read(path, file)
         if b"\0" in data[:8192]:
-            yield Review(code="LEAK-004", place=where, message=f"is binary ({len(data):,} bytes); it can't be read through here.")
+            yield _review("LEAK-004", where, size=len(data))
             continue
         text = data.decode("utf-8", "replace")
         if named := _named(exam.ids, text):
-            yield Review(code="LEAK-001", place=where, message=f"names exam tasks: {named}. A harness needs no task by name.")
+            yield _review("LEAK-001", where, tasks=named)
         if known := _named((task for task, answer in exam.answers.items() if _tells(answer) and answer in text), None):
-            yield Review(code="LEAK-002", place=where, message=f"holds what is expected as the answer of: {known}.")
+            yield _review("LEAK-002", where, tasks=known)
         for run in _LONG_RUN.findall(data)[:MAX_NAMED]:
             if entropy(run) >= HIGH_ENTROPY:
-                message = f"holds {len(run):,} characters without a space that are no language ({entropy(run):.1f} bits each)."
-                yield Review(code="LEAK-005", place=where, message=message)
+                yield _review("LEAK-005", where, size=len(run), bits=entropy(run))
 
 
 def _named(ids: Iterable[str], text: str | None) -> str:
@@ -142,14 +164,10 @@ def in_trajectories(place: str, stream: Any, wanted: Iterable[Slot], exam: Exam)
     passing = {slot: watch for slot, watch in watches.items() if (watch.verdict() or 0) >= 1}
     for slot, watch in sorted(passing.items(), key=lambda item: item[0].name):
         if watch.seen_at is not None:
-            message = f"the expected answer is printed in record {watch.seen_at}, before it was given."
-            yield Review(code="LEAK-006", place=f"{place}:{slot.name}", message=message)
+            yield _review("LEAK-006", f"{place}:{slot.name}", record=watch.seen_at)
     same = {slot.task for slot, watch in passing.items() if watch.to_the_letter}
     if same:
-        message = (
-            f"answers equal to the reference to the letter: {_named(same, None)}. Where one form only is right, that is nothing."
-        )
-        yield Review(code="LEAK-007", place=place, message=message)
+        yield _review("LEAK-007", place, tasks=_named(same, None))
 
 
 def exam_of(benchmark: Benchmark, lab: Lab) -> Exam:

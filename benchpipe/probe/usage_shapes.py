@@ -72,7 +72,7 @@ def _prompt_tokens(usage: dict) -> Usage:
 
 
 def _responses(usage: dict) -> Usage:
-    """OpenAI Responses: `input_tokens` is the whole input already."""
+    """OpenAI Responses: `input_tokens` is the whole input already. Anthropic's without any cache reads the same."""
     details = _part(usage, "input_tokens_details")
     return Usage(
         input=_whole(usage, "input_tokens"),
@@ -80,7 +80,9 @@ def _responses(usage: dict) -> Usage:
         cache_write=_count(details, "cache_write_tokens"),
         output=_count(usage, "output_tokens"),
         reasoning=_first(
-            _count(_part(usage, "output_tokens_details"), "reasoning_tokens"), _count(usage, "reasoning_output_tokens")
+            _count(_part(usage, "output_tokens_details"), "reasoning_tokens"),
+            _count(_part(usage, "output_tokens_details"), "thinking_tokens"),
+            _count(usage, "reasoning_output_tokens"),
         ),
         charge=None,
         shape=_routed(usage, "openai-responses", "openrouter-responses"),

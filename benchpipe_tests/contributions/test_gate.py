@@ -65,6 +65,17 @@ def test_the_example_of_the_page_does_not_pass_and_says_why(shared: Path, honest
     assert "124/134 = 0.9254, 125/134 = 0.9328" in attainable.message
 
 
+@pytest.mark.parametrize("base", ["contrib", "contrib/results/deskwork/first-come", "."])
+def test_the_evidence_says_which_per_task_file_was_read(base: str, honest: Contribution) -> None:
+    target = honest.lab.root / base / "somewhere" / "p.json"
+    target.parent.mkdir(parents=True)
+    honest.per_task(0).rename(target)
+    honest.edit(lambda doc: doc["runs"][0].update(per_task="somewhere/p.json"))
+    report = honest.check().report
+    assert report.verdict == "verified"
+    assert report.runs[0].evidence["schema"].startswith(f"{honest.lab.relative(target)} holds")
+
+
 def test_a_score_that_no_pass_fail_verifier_can_give_is_only_a_warning(honest: Contribution) -> None:
     honest.edit(lambda doc: doc["runs"][1].update(score=0.4321))
     report = honest.check().report

@@ -45,6 +45,11 @@ def test_a_sample_stream_reads_as_its_table_says(name: str, newline: str) -> Non
     assert answer_of(text.replace("data: ", "data:")).usage[:6] == STREAMS[name]
 
 
+def test_thoughts_of_an_answer_without_cache_fields_are_reasoning_too() -> None:
+    said = {"input_tokens": 900, "output_tokens": 400, "output_tokens_details": {"thinking_tokens": 250}}
+    assert normalise(said)[:5] == (900, None, None, 400, 250)
+
+
 def test_a_cut_off_stream_has_no_usage_and_no_zero() -> None:
     assert answer_of((SAMPLES / "streams" / "openai-chat-cut-off.sse").read_text()).usage is None
 

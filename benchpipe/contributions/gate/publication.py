@@ -15,16 +15,17 @@ def run_findings(evidence: Evidence, run: RunEvidence) -> Iterator[Finding]:
 
 
 def file_findings(evidence: Evidence) -> Iterator[Finding]:
-    """PUB-003, and what the linked trajectories are worth."""
+    """PUB-003, and what the linked trajectories are worth; a dead link answers no request for them (PUB-004)."""
     submission = evidence.submission
     owner = evidence.decisions.methods.get(submission.method.name)
     agreed = field(evidence.doc, "x_agreement")
     if owner and owner.author != submission.credit.name and not (isinstance(agreed, str) and agreed.startswith("https://")):
         yield CODES["PUB-003"].finding("/credit/name", method=submission.method.name, author=owner.author)
-    if submission.trajectories is None:
-        if evidence.trajectories_overdue:
-            yield CODES["PUB-004"].finding("/trajectories", asked=evidence.trajectories_overdue)
-    elif evidence.replayed is None:
+    linked, replayed = submission.trajectories is not None, evidence.replayed
+    gone = linked and replayed is not None and not replayed.fine and replayed.code == "TRJ-001"
+    if evidence.trajectories_overdue and (gone or not linked):
+        yield CODES["PUB-004"].finding("/trajectories", asked=evidence.trajectories_overdue)
+    if linked and replayed is None:
         yield CODES["TRJ-000"].finding("/trajectories")
-    elif not evidence.replayed.fine:
-        yield CODES[evidence.replayed.code].finding("/trajectories", fault=evidence.replayed.fault)
+    elif linked and replayed is not None and not replayed.fine:
+        yield CODES[replayed.code].finding("/trajectories", fault=replayed.fault)

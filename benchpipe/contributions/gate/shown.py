@@ -10,7 +10,7 @@ from benchpipe.contributions.run_record import counter_of
 
 def evidence_of(evidence: Evidence, run: RunEvidence) -> dict[str, str]:
     """Check → sentence; only for checks that had something to look at."""
-    said = {"schema": f"{run.run.per_task} holds the per-task record of {run.run.run_id}, round {run.run.round}"}
+    said = {"schema": f"{run.per_task_file or run.run.per_task} holds the per-task record of {run.run.run_id}, round {run.run.round}"}
     if run.scores is not None:
         said |= {"task_set": _task_set(evidence, run), "validity": _validity(run), "score": _score(run)}
     if run.tree or run.record.meta or run.record.curve:

@@ -11,6 +11,7 @@ import pytest
 
 from benchpipe.contributions.artifacts import manifests
 from benchpipe.contributions.artifacts.checking import check_directory
+from benchpipe.contributions.leaks import LEAKS
 from benchpipe.lab import Lab
 from benchpipe.registry.load import load_registry
 from benchpipe_tests.conftest import REPOSITORY
@@ -48,6 +49,13 @@ def test_the_commands_of_the_guide_do_what_it_says(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("n", "model"), [(0, manifests.FamilyManifest), (1, manifests.CurveRecord)])
 def test_the_examples_of_the_guide_have_the_right_form(n: int, model: type) -> None:
     assert manifests.read(blocks("json")[n].encode(), model)
+
+
+def test_every_code_of_a_review_stands_among_the_codes_with_why_it_may_be_nothing() -> None:
+    page = (REPOSITORY / "docs" / "experiments-fields.md").read_text(encoding="utf-8")
+    for code in LEAKS.values():
+        assert f"\n| {code.id} | " in page
+        assert f" | {code.hint} |\n" in page
 
 
 def test_the_guide_names_every_check_and_every_state() -> None:

@@ -312,6 +312,21 @@ def test_a_link_that_dies_before_the_mirror_turns_the_row_unverified(world: Worl
     assert world.report().verdict == "verified"
 
 
+def test_a_dead_link_answers_no_request_for_trajectories(world: World) -> None:
+    asked = "submissions:\n  first-come/v1: {trajectories: {asked: 2026-10-01, reason: spot check}}\n"
+    (world.contribution.lab.state_contrib / "deskwork.yml").write_text(asked)
+    world.mirror = None
+    world.go()
+    assert world.report().verdict == "verified"
+    world.server.answers.clear()
+    for _ in range(3):
+        world.wait(12)
+        world.go()
+    report = world.report()
+    assert report.verdict == "refused"
+    assert {said.code for said in report.findings} == {"PUB-004", "TRJ-001"}
+
+
 def test_a_link_that_dies_after_the_mirror_changes_nothing(world: World) -> None:
     world.go()
     world.server.answers.clear()
