@@ -3,7 +3,7 @@
 Reads and parses; judges nothing beyond "can this be read". Nothing that is read here is ever executed or unpacked.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -103,10 +103,24 @@ def gather_runs(reader: Reader, file: Path, submission: Submission, extra_roots:
         curve=_parsed(reader, curve_file, run_record.read_curve, declared, faults) or (),
         origin={"meta": _name(meta_file, "run_meta.json"), "curve": _name(curve_file, "curve.jsonl")},
     )
-    return tuple(
+    runs = (
         _gather_run(reader, file, n, run, record, folder, declared, tuple(replace(fault, run=n) for fault in faults))
         for n, run in enumerate(submission.runs)
     )
+    return tuple(_with_files_of_their_own(runs))
+
+
+def _with_files_of_their_own(runs: Iterable[RunEvidence]) -> Iterator[RunEvidence]:
+    """The runs, with SUB-017 where one has the per-task file of a run before it under another spelling."""
+    first: dict[str, int] = {}
+    for run in runs:
+        before = first.setdefault(run.per_task_file, run.index) if run.per_task_file else run.index
+        if before != run.index:
+            shared = CODES["SUB-017"].finding(
+                f"/runs/{run.index}/per_task", run=run.index, n=run.index, fault=f"is the file of runs[{before}] too"
+            )
+            run = replace(run, faults=(*run.faults, shared))
+        yield run
 
 
 def declared_texts(doc: Any) -> list[str]:

@@ -53,6 +53,15 @@ def test_every_code_of_the_gate_is_reached_by_a_forgery_or_a_test_of_its_own() -
     assert here - {forgery.code for forgery in FORGERIES} == elsewhere
 
 
+@pytest.mark.parametrize("base", ["contrib/results/deskwork/first-come/", ""])
+def test_two_runs_share_no_per_task_file_however_its_path_is_spelt(base: str, honest: Contribution) -> None:
+    name = honest.per_task(0).name
+    honest.edit(lambda doc: doc["runs"][1].update(per_task=f"{base}v1/{name}"))
+    report = honest.check().report
+    said = [finding.message for finding in report.findings if finding.code == "SUB-017"]
+    assert (report.verdict, said) == ("refused", ["runs[1].per_task is the file of runs[0] too."])
+
+
 def test_the_example_of_the_page_does_not_pass_and_says_why(shared: Path, honest: Contribution) -> None:
     honest.file = shared / "samples" / "harnessgrad" / "submission.page-example.json"
     report = honest.check().report

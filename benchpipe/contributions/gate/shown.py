@@ -10,7 +10,8 @@ from benchpipe.contributions.run_record import counter_of
 
 def evidence_of(evidence: Evidence, run: RunEvidence) -> dict[str, str]:
     """Check → sentence; only for checks that had something to look at."""
-    said = {"schema": f"{run.per_task_file or run.run.per_task} holds the per-task record of {run.run.run_id}, round {run.run.round}"}
+    file = run.per_task_file or run.run.per_task
+    said = {"schema": f"{file} holds the per-task record of {run.run.run_id}, round {run.run.round}"}
     if run.scores is not None:
         said |= {"task_set": _task_set(evidence, run), "validity": _validity(run), "score": _score(run)}
     if run.tree or run.record.meta or run.record.curve:
@@ -69,8 +70,6 @@ def _state(evidence: Evidence, run: RunEvidence) -> str:
     return "; ".join(parts) or f"{_records(run)} names no platform"
 
 
-def _records(run: RunEvidence) -> str:
-    names = [run.record.origin["meta"]] if run.record.meta else []
 def _rounds(run: RunEvidence) -> str:
     """Fewer rounds may have been measured than were asked for; the run says which failed."""
     measured, failed = run.record.recorded("rounds_measured"), run.record.recorded("failed_steps")
@@ -79,4 +78,6 @@ def _rounds(run: RunEvidence) -> str:
     return f"; {measured} points measured, failed steps: {len(failed) if isinstance(failed, list) else 0}"
 
 
+def _records(run: RunEvidence) -> str:
+    names = [run.record.origin["meta"]] if run.record.meta else []
     return " and ".join([*names, run.record.origin["curve"]] if run.record.curve else names)
