@@ -64,6 +64,11 @@ class Lab:
         return self.root / "data" / "public.yml"
 
     @property
+    def media_card(self) -> Path:
+        """What the dataset of run media says about itself."""
+        return self.root / "data" / "media-card.md"
+
+    @property
     def state_runs(self) -> Path:
         return self.root / "state" / "runs"
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 DATASET = "some-lab/agent-runs"
 SMALL = 512
@@ -108,6 +108,12 @@ class Handler(BaseHTTPRequestHandler):
                 {"path": f["path"], "uploadMode": "lfs" if f["size"] > SMALL else "regular", "shouldIgnore": False} for f in files
             ]
             return self.answer(200, {"files": modes})
+        if path.startswith(f"/api/datasets/{DATASET}/paths-info/"):
+            asked = parse_qs(body.decode()).get("paths", [])
+            found = {name: data for name, data in self.server.files.items() if name in asked}
+            return self.answer(200, [self.entry(name, data) for name, data in found.items()])
+        if path == "/api/validate-yaml":  # what the client asks before it commits a card
+            return self.answer(200, {"errors": [], "warnings": []})
         if path == f"/datasets/{DATASET}.git/info/lfs/objects/batch":
             return self.answer(200, {"transfer": "basic", "objects": [self.object(one) for one in json.loads(body)["objects"]]})
         if path == f"/api/datasets/{DATASET}/commit/main":

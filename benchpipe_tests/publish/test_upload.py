@@ -96,6 +96,19 @@ def test_media_that_nothing_names_any_more_are_removed_and_a_colleagues_stay(tmp
         assert set(hub.files) == {*files, "tabletop/theirs/task/limited/replay.mp4", "kinder/z.mp4"}
 
 
+def test_the_card_is_sent_where_it_differs_and_never_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files, card = media(tmp_path, n=2), tmp_path / "card.md"
+    monkeypatch.setenv("HF_TOKEN", "any")
+    with fake_hub() as hub:
+        store = HubStore(DATASET)
+        store._api.endpoint = hub.endpoint
+        for text, sent in (("one", 3), ("one", 0), ("two", 1)):
+            card.write_text(text)
+            assert len(upload(store, tmp_path, "tabletop", (), beside={"README.md": card}).sent) == sent
+        assert hub.files == {**files, "README.md": b"two"}
+        assert upload(store, tmp_path, "tabletop", ()).deleted == ()
+
+
 def test_who_is_no_member_is_told_what_to_do(tmp_path: Path) -> None:
     media(tmp_path, n=1)
     with fake_hub() as hub:
