@@ -15,10 +15,10 @@ import msgspec
 from benchpipe.errors import BenchpipeError
 
 RunKind = Literal["followups", "notes", "not_counted", "stopped", "withdrawn", "removed"]
-TaskKind = Literal["excluded", "status", "difficulty", "labels", "note"]
+TaskKind = Literal["excluded", "status", "difficulty", "labels", "owner", "note"]
 
 RUN_KINDS: Final = ("followups", "notes", "not_counted", "stopped", "withdrawn", "removed")
-TASK_KINDS: Final = ("excluded", "status", "difficulty", "labels", "note")
+TASK_KINDS: Final = ("excluded", "status", "difficulty", "labels", "owner", "note")
 TASK_DEFAULTS: Final = {"status": "pending", "difficulty": "unrated"}
 """A value equal to its default is not stored (runs-system 3.4)."""
 
@@ -31,7 +31,7 @@ class NoSuchPlace(BenchpipeError):
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
-    """One decision. `value` is the note, reason, label or status; empty takes the entry away.
+    """One decision. `value` is the note, reason, label, owner or status; empty takes the entry away.
 
     `run`, `mode` and `trial` belong to the kinds of `state/runs/`; the kinds of `state/tasks/` need the task only.
     """

@@ -48,6 +48,7 @@ TASKS: Final = Table(
         Column("difficulty", "text", "easy, medium, hard, extreme or unrated"),
         Column("status", "text", "keep, drop, needs-review or pending"),
         Column("excluded", "text", "why it is not part of the final benchmark; null = it is"),
+        Column("owner", "text", "whom to ask about it"),
         Column("continuous_score", "text", "what its continuous score measures"),
     ),
 )

@@ -55,13 +55,14 @@ def task(data: BenchmarkData, task: Task, *, public: bool) -> TaskPage:
     """The page of one task; the default run first. The public page names no host and no file of ours."""
     tags = [task.difficulty] if task.difficulty != "unrated" else []
     tags += [task.status] if task.status != "pending" else []
+    owner = f"owner {cut(task.owner, 100)}" if task.owner else ""
     return TaskPage(
         path=task_page(data.id, task.id),
         section=BENCHMARKS,
         crumbs=(Link("Benchmarks", BENCHMARKS), Link(data.benchmark.name, benchmark_page(data.id))),
         title=f"{cut(task.title, 200)} · {data.benchmark.name}",
         heading=cut(task.title, 400),
-        lede=" · ".join(part for part in (task.id, task.family or "", plural(len(data.runs), "run")) if part),
+        lede=" · ".join(part for part in (task.id, task.family or "", owner, plural(len(data.runs), "run")) if part),
         tags=(*tags, *task.labels),
         excluded=cut(task.excluded or "", 2_000),
         note=cut(task.note or "", 4_000),

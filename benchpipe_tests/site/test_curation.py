@@ -109,6 +109,7 @@ def test_taking_away_what_is_not_there_is_said() -> None:
     [
         ("excluded", "needs two arms", "  excluded: needs two arms"),
         ("labels", "wet, slow", ""),
+        ("owner", "ann", ""),
         ("status", "drop", ""),
     ],
 )

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from decimal import Decimal
+from pathlib import Path
 
 import pyarrow.parquet
 import pytest
@@ -13,7 +14,7 @@ from benchpipe.registry.load import load_registry
 from benchpipe.site.build import build_site
 from benchpipe.site.tables import TABLES, csv_of, json_of
 from benchpipe.usage.tables import Column, parquet_bytes
-from benchpipe_tests.site.labs import make_lab, run_ids
+from benchpipe_tests.site.labs import make_lab, run_ids, write
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +56,16 @@ def test_the_runs_table_is_a_hand_count(kitchen: Lab) -> None:
         estimates = [Decimal(costs[task][mode]["estimate"]["usd"]) for task in mine]
         assert Decimal(row["estimate_usd"]) == sum(estimates)
         assert row["rate_low"] <= row["rate"] <= row["rate_high"]
+
+
+def test_a_tasks_owner_stands_on_its_page_and_in_the_download(tmp_path: Path) -> None:
+    lab = make_lab(tmp_path, runs=1, tasks=2)
+    file = lab.state_tasks / "kitchen.yml"
+    write(file, file.read_text().replace("difficulty: easy", "difficulty: easy, owner: ann"))
+    build_site(lab, load_registry(lab), lab.site, public=False)
+    assert "owner ann" in (lab.site / "benchmarks/kitchen/tasks/task_000/index.html").read_text()
+    rows = json.loads((lab.site / "data/kitchen/tasks.json").read_text())
+    assert [row["owner"] for row in rows] == ["ann", None]
 
 
 def test_unknown_money_is_empty_and_never_zero(kitchen: Lab) -> None:

@@ -20,6 +20,7 @@ const TASK_KINDS = {
   status: "status: keep, drop, needs-review or pending",
   difficulty: "difficulty: easy, medium, hard, extreme or unrated",
   labels: "labels, separated by commas",
+  owner: "owner: whom to ask about the task",
   note: "note about the task",
 };
 const NEEDS = {
