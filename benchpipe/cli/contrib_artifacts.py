@@ -115,6 +115,7 @@ def mirror(
     """
     from benchpipe.contributions.store import datasets, submission_files
     from benchpipe.contributions.trajectories import mirroring
+    from benchpipe.contributions.trajectories.fetching import Policy
     from benchpipe.contributions.trajectories.known import declared_of
     from benchpipe.registry.load import load_registry
 
@@ -137,11 +138,13 @@ def mirror(
                 click.echo(f"{lab.relative(file)}: enter the verdict of now and the mirror")
         return 0
     store = None if no_mirror or not linked else mirroring.mirror_of(registry.public.hub_dataset, folder, base)
-    wrong = 0
+    policy, wrong = Policy(hosts=frozenset(registry.public.trajectory_hosts)), 0
     for declared in linked:
         click.echo(f"{declared.path}: {mirroring.planned(lab, declared) or 'nothing to do'}", err=True)
         try:
-            done = mirroring.advance_submission(lab, registry.benchmarks, declared, mirror=store, now=mirroring.utc_now)
+            done = mirroring.advance_submission(
+                lab, registry.benchmarks, declared, mirror=store, now=mirroring.utc_now, policy=policy
+            )
         except LockHeld as held:
             click.echo(str(held), err=True)
             continue

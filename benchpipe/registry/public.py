@@ -23,6 +23,7 @@ def load_public(source: Source) -> Public:
         hub_dataset=fields.text("hub_dataset") or "",
         site_url=fields.text("site_url") or "",
         contact=fields.text("contact") or "",
+        trajectory_hosts=fields.texts("trajectory_hosts") or (),
         machine_names=fields.texts("machine_names") or (),
         raw=fields.data,
     )

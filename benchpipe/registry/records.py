@@ -297,6 +297,8 @@ class Public(msgspec.Struct, frozen=True, kw_only=True):
     hub_dataset: str = ""
     site_url: str = ""
     contact: str = ""
+    trajectory_hosts: tuple[str, ...] = ()
+    """Hosts that linked trajectories are downloaded from (contributions 15.3); none: any public one."""
     machine_names: tuple[str, ...] = ()
     """Patterns of machine names that must not leave the lab, besides the names of hosts files (E4)."""
     raw: Mapping[str, Any] = {}

@@ -44,7 +44,7 @@ def advance_submission(
     *,
     mirror: Mirror | None,
     now: Callable[[], datetime],
-    policy: Policy | None = None,
+    policy: Policy,
     until: State | None = None,
 ) -> Advanced:
     """Go on with one submission's trajectories, as far as possible or to the state `until`; holds their lock.
@@ -57,7 +57,7 @@ def advance_submission(
         now=now,
         write_back=lambda record: write(lab, declared.path, _entered(lab, benchmarks, lab.root / declared.path, record, now())),
         mirror=mirror,
-        policy=policy or Policy(),
+        policy=policy,
     )
     with _held(lab, declared.path):
         before = load_trail(file)

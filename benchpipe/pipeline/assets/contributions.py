@@ -10,6 +10,7 @@ from benchpipe.contributions.artifacts.store import dataset_reports as reports_o
 from benchpipe.contributions.artifacts.store import report_digest
 from benchpipe.contributions.rows import results_of
 from benchpipe.contributions.store import Dataset, check_dataset, submission_files
+from benchpipe.contributions.trajectories.fetching import Policy
 from benchpipe.contributions.trajectories.known import declared_of
 from benchpipe.contributions.trajectories.mirroring import advance_submission, mirror_of, restate, states_digest
 from benchpipe.contributions.trajectories.trail import State
@@ -125,7 +126,8 @@ def trajectory_asset(name: str, until: State, what: str, *deps: str) -> dg.Asset
         for file in submission_files(look.lab, dataset):
             if declared := declared_of(look.lab, benchmarks, file, today):
                 mirror = mirror_of(look.registry.public.hub_dataset, None, None) if until == "mirrored" else None
-                done = advance_submission(look.lab, benchmarks, declared, mirror=mirror, now=scene.now, until=until)
+                policy = Policy(hosts=frozenset(look.registry.public.trajectory_hosts))
+                done = advance_submission(look.lab, benchmarks, declared, mirror=mirror, now=scene.now, policy=policy, until=until)
                 rows.append(msgspec.structs.asdict(done))
             if until == "mirrored":
                 restate(look.lab, benchmarks, file, scene.now())

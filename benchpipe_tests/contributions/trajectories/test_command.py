@@ -30,6 +30,13 @@ def test_private_addresses_are_refused_without_a_question(world: World) -> None:
     assert world.server.asked == []
 
 
+def test_only_hosts_that_the_lab_lists_are_asked(world: World) -> None:
+    public = world.contribution.lab.public_file
+    public.write_text("trajectory_hosts: [huggingface.co]\n")
+    done = mirror(world, "--folder", str(world.store), "--base", "https://mirror.example/data")
+    assert "not downloaded: 127.0.0.1 is not among the hosts that are asked" in done.stdout
+
+
 @pytest.mark.parametrize("options", [("--folder", "x"), ("--submission", "nowhere.json"), ("--folder", "x", "--base", "http://x")])
 def test_wrong_use_is_one_line(options: tuple[str, ...], world: World) -> None:
     done = mirror(world, *options)
