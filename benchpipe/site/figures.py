@@ -153,6 +153,11 @@ def _superseded(run: RunData, scope: str) -> Iterator[Stat]:
             yield Stat(f"Replaced attempts, {word}", fmt.money(sum(known)), "in none of the other numbers")
 
 
+def mean_progress(summed: Totals) -> str:
+    """`45% of 12`: the mean partial credit, and over how many trials."""
+    return f"{summed.progress_sum / summed.progress_n:.0%} of {summed.progress_n}"
+
+
 def tokens_pair(summed: Totals) -> str:
     """`1.4M in / 39k out`."""
     return f"{fmt.tokens(summed.input)} / {fmt.tokens(summed.output)}" if summed.tokens_n else "—"

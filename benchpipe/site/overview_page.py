@@ -1,7 +1,7 @@
 """All runs added up over benchmarks (runs-system 12.3), and the home page's table of default runs (12.4)."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from typing import ClassVar
 
@@ -9,7 +9,18 @@ from benchpipe.registry.records import Withdrawal
 from benchpipe.site.addresses import OVERVIEW, run_page, runs_page
 from benchpipe.site.benchmark_page import plural
 from benchpipe.site.data import BenchmarkData, RunData
-from benchpipe.site.figures import ModeFigures, Segment, bar_label, coverage, mode_figures, segments, tokens_pair, totals_of
+from benchpipe.site.figures import (
+    ModeFigures,
+    Segment,
+    bar_label,
+    coverage,
+    mean_progress,
+    mode_figures,
+    segments,
+    tokens_note,
+    tokens_pair,
+    totals_of,
+)
 from benchpipe.site.frontier import Chart
 from benchpipe.site.picker import Option, Picker, picker
 from benchpipe.site.render import Link, Page
@@ -154,7 +165,7 @@ def overview(benchmarks: Sequence[BenchmarkData], chart: Chart | None, tabs: tup
     parts = parts_of(benchmarks)
     cards = {run: _card(of) for run, of in parts.items()}
     every = [totals_of(run, "bench") for of in parts.values() for _, run in of]
-    done, active = sum(t.done for t in every), sum(t.states.get(state, 0) for t in every for state in ACTIVE)
+    done, active = sum(t.done for t in every), sum(_active(t) for t in every)
     size = f"{plural(len(parts), 'run')} on {plural(len(benchmarks), 'benchmark')}"
     lede = f"{size}: {plural(done, 'trial')} done, {active:,} going on."
     return OverviewPage(
@@ -163,7 +174,7 @@ def overview(benchmarks: Sequence[BenchmarkData], chart: Chart | None, tabs: tup
         tabs=tabs,
         title="Runs",
         lede=lede,
-        warnings=tuple(notices(benchmarks)),
+        warnings=(*notices(benchmarks), *_notice(benchmarks, "↻", "with a follow-up", "followup", lambda summed: summed.followups)),
         picker=_picker(parts),
         groups=tuple(_groups(cards)),
         chart=chart,
@@ -257,8 +268,8 @@ def _cell(data: BenchmarkData, run: RunData | None) -> MatrixCell:
 
 def notices(benchmarks: Sequence[BenchmarkData]) -> Iterator[Notice]:
     """What somebody should look at now, each kind once: what goes on, what ended without a grade, silent hosts."""
-    yield from _notice(benchmarks, ACTIVE, "going on", Notice("◑", "", "", False))
-    yield from _notice(benchmarks, ("error", "stalled"), "without a grade", Notice("!", "", "", True))
+    yield from _notice(benchmarks, "◑", "going on", "active", _active)
+    yield from _notice(benchmarks, "!", "without a grade", "nograde", _ungraded, bad=True)
     silent = [(host, data, run) for data in benchmarks for run in data.runs for host in _silent(run)]
     if silent:
         _, data, run = silent[0]
@@ -271,26 +282,31 @@ def _silent(run: RunData) -> Iterator[str]:
     yield from (host for host, said in hosts.items() if not said.get("ok"))
 
 
-def _notice(benchmarks: Sequence[BenchmarkData], states: Sequence[str], what: str, like: Notice) -> Iterator[Notice]:
-    """One chip for all runs whose own tasks have trials in these states. With a single such run it leads to its trials."""
-    found = [
-        (data, run, n)
-        for data in benchmarks
-        for run in data.runs
-        if (n := sum(totals_of(run, "bench").states.get(state, 0) for state in states))
-    ]
+def _active(summed: Totals) -> int:
+    return sum(summed.states.get(state, 0) for state in ACTIVE)
+
+
+def _ungraded(summed: Totals) -> int:
+    return summed.states.get("error", 0) + summed.states.get("stalled", 0)
+
+
+def _notice(
+    benchmarks: Sequence[BenchmarkData], icon: str, what: str, only: str, count: Callable[[Totals], int], *, bad: bool = False
+) -> Iterator[Notice]:
+    """One chip for all runs whose own tasks have such trials. With a single such run it leads to them, by the filter `only`."""
+    found = [(data, run, n) for data in benchmarks for run in data.runs if (n := count(totals_of(run, "bench")))]
     if found:
         data, run, _ = found[0]
         where = data.benchmark.name if len(found) == 1 else f"{len(found)} runs"
-        only = "active" if like.icon == "◑" else "nograde"
         href = f"{run_page(data, run.id)}?only={only}#trials" if len(found) == 1 else f"{OVERVIEW}#every-number"
-        yield replace(like, text=f"{sum(n for *_, n in found):,} {what}: {where}", href=href)
+        yield Notice(icon, f"{sum(n for *_, n in found):,} {what}: {where}", href, bad)
 
 
 def _costs(summed: Totals) -> str:
-    """The cost line of a card."""
-    parts = [f"{fmt.hours(summed.agent_s)} agent time"] if summed.agent_s else []
-    parts += [f"tokens {tokens_pair(summed)}"] if summed.tokens_n else []
+    """The line of numbers on a card."""
+    parts = [f"mean progress {mean_progress(summed)} with a score"] if summed.progress_n else []
+    parts += [f"{fmt.hours(summed.agent_s)} agent time of {summed.agent_n} done trials"] if summed.agent_s else []
+    parts += [f"tokens {tokens_pair(summed)} ({tokens_note(summed)})"] if summed.tokens_n else []
     parts += [f"est. {fmt.money(summed.est)} ({coverage(summed.est_n, summed.trials)})"] if summed.est_n else ["est. —"]
     parts += [f"billed {fmt.money(summed.billed)} ({coverage(summed.billed_n, summed.trials)})"] if summed.billed_n else []
     return " · ".join(parts)
@@ -322,11 +338,9 @@ def _numbers(data: BenchmarkData, run: RunData) -> NumbersRow:
         "done": (t.done, f"{t.done}"),
         "success": (t.success, f"{t.success}"),
         "rate": (t.rate.share, f"{fmt.percent(t.rate.share)} ({fmt.interval(t.rate)})") if t.rate else None,
-        "active": (active, f"{active}") if (active := sum(t.states.get(state, 0) for state in ACTIVE)) else None,
-        "bad": (bad, f"{bad}") if (bad := t.states.get("error", 0) + t.states.get("stalled", 0)) else None,
-        "progress": (t.progress_sum / t.progress_n, f"{t.progress_sum / t.progress_n:.0%} of {t.progress_n}")
-        if t.progress_n
-        else None,
+        "active": (active, f"{active}") if (active := _active(t)) else None,
+        "bad": (bad, f"{bad}") if (bad := _ungraded(t)) else None,
+        "progress": (t.progress_sum / t.progress_n, mean_progress(t)) if t.progress_n else None,
         "hours": (t.agent_s, fmt.hours(t.agent_s)) if t.agent_s else None,
         "calls": (t.calls, f"{t.calls:,}") if t.calls else None,
         "in": (t.input, fmt.tokens(t.input)) if t.tokens_n else None,

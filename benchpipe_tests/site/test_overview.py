@@ -5,6 +5,7 @@ from pathlib import Path
 
 from benchpipe.lab import Lab
 from benchpipe.registry.load import load_registry
+from benchpipe.site.addresses import runs_page
 from benchpipe.site.overview_page import OverviewPage, overview
 from benchpipe.site.reading import read_benchmarks
 from benchpipe.site.run_panel import run_page_of
@@ -97,3 +98,29 @@ def test_a_benchmark_with_one_run_offers_no_comparison(tmp_path: Path) -> None:
     (data,) = read_benchmarks(lab, registry, public=False)
     page = run_page_of(data, data.default, registry, None, (), public=False)
     assert [link.text for link in page.links] == ["Task list"]
+
+
+def test_follow_ups_have_a_chip_that_leads_to_their_trials(tmp_path: Path) -> None:
+    lab = lab_of(tmp_path, {})
+    record = {"state": "failed", "trial": "task_000__1", "followup": "regrade queued"}
+    write_run_file(lab, FIRST, {"task_000": {"limited": record}})
+    page = overview_of(lab)
+    (chip,) = [notice for notice in page.warnings if notice.icon == "↻"]
+    assert (chip.text, chip.bad) == ("1 with a follow-up: Kitchen", False)
+    assert chip.href == f"{runs_page('kitchen')}?only=followup#trials"
+
+
+def test_a_card_has_the_numbers_of_the_runs_page(tmp_path: Path) -> None:
+    lab = lab_of(tmp_path, {})
+    tokens = {"input": 2_000_000, "cached": 1_000_000, "output": 40_000, "reasoning": 10_000}
+    record = {"state": "failed", "trial": "task_000__1", "progress": 0.4, "tokens": tokens, "calls": 1_200, "agent_wall_s": 7200}
+    write_run_file(lab, FIRST, {"task_000": {"limited": record}, "task_001": {"limited": {"state": "success", "trial": "x"}}})
+    registry = load_registry(lab)
+    (data,) = read_benchmarks(lab, registry, public=False)
+    panel = run_page_of(data, data.default, registry, None, (), public=False).run
+    assert panel is not None
+    costs = overview_of(lab).groups[0].cards[0].costs
+    stats = {stat.label: stat for stat in panel.bench.stats}
+    assert f"mean progress {stats['Mean progress'].value} {stats['Mean progress'].note}" in costs
+    assert f"tokens {stats['Tokens'].value} ({stats['Tokens'].note})" in costs
+    assert f"{stats['Agent time'].value} agent time {stats['Agent time'].note}" in costs
