@@ -2,10 +2,11 @@
 
 DS-011 in a dataset directory; PUB-008 in a submission, its per-task files and run records.
 
-The rules are those of every publication (E1). A finding names place and rule, never the value.
+The rules are those of every publication (E1), and OWN. A finding names place and rule, never the value.
 """
 
 import io
+import re
 from collections.abc import Collection, Iterator
 from functools import cache
 from pathlib import Path
@@ -15,20 +16,52 @@ from benchpipe.contributions.artifacts.layout import walk
 from benchpipe.contributions.artifacts.records import at
 from benchpipe.contributions.findings import Code, Finding
 from benchpipe.publish.find import Finder
-from benchpipe.publish.match import Span
 from benchpipe.publish.rules import built_in_rules
 
 BLOCK = 1 << 20
 """Bytes that are looked through at once; a line is never divided."""
 MAX_FOUND = 20
 """Findings of one directory that are told."""
-PLACES = frozenset({"e-mail", "private ip"})
+OWN = (
+    (
+        "local-host",
+        "private host",
+        rb"(?i)(?:://|@)(?:[\w-]+\.)+(?:local|internal|lan)(?![\w-]|\.\w)|(?<![\w.-])(?:[\w-]+\.)+(?:local|internal|lan)(?=:\d)",
+    ),
+    (
+        "messenger",
+        "messenger id",
+        rb"(?i)(?<![\w])(?:we ?chat|weixin|whatsapp|telegram|viber|skype|kakao(?:talk)?)(?:[ _-]?id)?"
+        rb"[\"']?\s*[:=]\s*[\"']?(?=[\w.+@-]*[\d@])[\w.+@-]{5,}(?![\w(])|(?<![\w])wxid_\w{4,}",
+    ),
+    ("phone", "telephone number", rb"(?<=[^\w+.\n])\+(?=(?:\d\D{0,2}){8})[1-9]\d{0,2}[ (-][\d ()-]{6,16}\d"),
+)
+"""(rule, kind, expression) of what only contributed texts are looked through for. Narrow: code and patches are full of `@name`,
+`phone: str` and `+1`."""
+WELL_KNOWN = (b"host.docker.internal", b"metadata.google.internal")
+"""Names that every machine has."""
+PLACES = frozenset({"e-mail", "private ip", "private host"})
 """Kinds that a submission may declare: `name@version` looks like an address, and pages show no host of its `endpoint`."""
 
 
 @cache
 def _finder() -> Finder:
     return Finder(built_in_rules())
+
+
+def _spans(block: bytes) -> Iterator[tuple[int, str, str, str]]:
+    """(start, text, kind, rule) of everything in a block that has to stay where it came from."""
+    for span in _finder().find(block):
+        yield span.start, block[span.start : span.end].decode("utf-8", "replace"), span.rule.kind, span.rule.id
+    for rule, kind, pattern in _own():
+        for match in pattern.finditer(block):
+            if not match[0].lower().endswith(WELL_KNOWN):
+                yield match.start(), match[0].decode("utf-8", "replace"), kind, rule
+
+
+@cache
+def _own() -> tuple[tuple[str, str, re.Pattern[bytes]], ...]:
+    return tuple((rule, kind, re.compile(pattern)) for rule, kind, pattern in OWN)
 
 
 class Search:
@@ -52,17 +85,13 @@ class Search:
         block, self._block = bytes(self._block), bytearray()
         if not block or len(self.findings) >= MAX_FOUND:
             return
-        for span in _finder().find(block):
-            if self._is_declared(block, span):
+        for start, text, kind, rule in _spans(block):
+            if kind in PLACES and any(text in declared for declared in self._declared):
                 continue
-            number = self._first + block.count(b"\n", 0, span.start)
+            number = self._first + block.count(b"\n", 0, start)
             where = f"{self._place}:{number}" if self._place == self._file else f"{self._file}:{self._place}:{number}"
-            finding = self._code.finding(kind=span.rule.kind, place=where, rule=span.rule.id)
-            self.findings.setdefault((self._place, number, span.rule.id), at(finding, self._file, number))
-
-    def _is_declared(self, block: bytes, span: Span) -> bool:
-        text = block[span.start : span.end].decode("utf-8", "replace")
-        return span.rule.kind in PLACES and any(text in declared for declared in self._declared)
+            finding = self._code.finding(kind=kind, place=where, rule=rule)
+            self.findings.setdefault((self._place, number, rule), at(finding, self._file, number))
 
 
 def in_bytes(data: bytes, name: str, code: Code, declared: Collection[str]) -> Iterator[Finding]:

@@ -50,6 +50,16 @@ def other_replies(files: dict[str, bytes]) -> None:
         files[name] = re.sub(rb'"reply": "[^"]*"', b'"reply": "nonsense"', files[name])
 
 
+def noted(text: str) -> Callable[[Tree], object]:
+    """A text in a file of the last round's tree, with everything that depends on the tree mended."""
+
+    def change(tree: Tree) -> None:
+        (tree.harness(3) / "notes.txt").write_text(f"{text}\n")
+        tree.adopt()
+
+    return change
+
+
 def without_adapter(tree: Tree) -> None:
     file = tree.lab.benchmarks / "deskwork.yml"
     file.write_text(file.read_text().replace("adapter: deskwork", "adapter: elsewhere"))
@@ -252,12 +262,6 @@ def study_pool(tree: Tree) -> None:
     tree.point(2, edit)
 
 
-def with_key(tree: Tree) -> None:
-    key = "sk-" + "proj-" + "".join(f"{n}aB" for n in range(20))
-    (tree.harness(3) / "notes.txt").write_text(f"call it with {key}\n")
-    tree.adopt()
-
-
 def too_deep(files: dict[str, bytes]) -> None:
     name = sorted(files)[0]
     files[f"../{name}"] = files.pop(name)
@@ -404,7 +408,12 @@ MUTATIONS = [
     Mutation("no harness.json", "DS-010", "has no harness.json", missing_manifest),
     Mutation("control harness", "DS-010", "control harness", control),
     # --- secrets
-    Mutation("credential in the harness", "DS-011", "notes.txt:1 (rule sk-key", with_key),
+    Mutation(
+        "credential in the harness", "DS-011", "notes.txt:1 (rule sk-key", noted("call it with sk-" + "proj-" + "0aB1cD" * 10)
+    ),
+    Mutation("messenger id in the harness", "DS-011", "messenger id", noted("WeChat: " + "ada_wx_1815")),
+    Mutation("telephone number in the harness", "DS-011", "telephone number", noted("call +49 " + "170 1234567")),
+    Mutation("private host in the harness", "DS-011", "private host", noted("http://gpu7." + "internal:8000/v1")),
     Mutation("credential in a task archive", "DS-011", "tasks/round-2.tar.gz:", lambda t: repack(t, 2, secret_line)),
     Mutation(
         "e-mail in a patch",
