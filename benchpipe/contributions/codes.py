@@ -124,7 +124,7 @@ CODES = SUB | code_table(
             "SCO-001",
             "score",
             FAIL,
-            "reported {reported}, recomputed {exact} from {n} tasks ({solved}); difference {difference} exceeds {tolerance}.",
+            "reported {reported}, recomputed {exact} from {n} tasks ({solved}); difference {difference}{rule}.",
             "Report the mean of the per-task scores.",
         ),
         Code("SCO-002", "score", FAIL, "task {task} has score {score}, outside [0, 1].", "Mend the per-task file."),

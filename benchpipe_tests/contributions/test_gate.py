@@ -91,6 +91,19 @@ def test_a_score_that_no_pass_fail_verifier_can_give_is_only_a_warning(honest: C
     assert {(f.code, f.severity) for f in report.findings} == {("SUB-018", "warning"), ("SCO-001", "error")}
 
 
+@pytest.mark.parametrize(
+    ("reported", "said"),
+    [
+        (0.41, "difference 1.0e-02, but a score with fewer than 4 decimals has to be exact."),
+        (0.4001, "difference 1.0e-04 exceeds 5e-05."),
+    ],
+)
+def test_a_score_that_is_no_mean_hears_the_rule_that_it_broke(reported: float, said: str, honest: Contribution) -> None:
+    honest.edit(lambda doc: doc["runs"][1].update(score=reported))
+    message = next(finding.message for finding in honest.check().report.findings if finding.code == "SCO-001")
+    assert message.endswith(f"(12 solved); {said}")
+
+
 def test_a_pool_whose_ids_are_not_here_is_compared_by_number_and_never_passes(contribute: Contribute) -> None:
     honest = contribute(method="first-come")
     ids = [f"game-{n}" for n in range(134)]

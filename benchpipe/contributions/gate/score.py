@@ -1,11 +1,12 @@
 """Is the reported score the exact mean of the per-task scores, and could a verifier have given them? (contributions 7)"""
 
 from collections.abc import Iterator
+from decimal import Decimal
 from fractions import Fraction
 
 from benchpipe.contributions.codes import CODES
 from benchpipe.contributions.evidence import Evidence, RunEvidence
-from benchpipe.contributions.file_rules import agrees, tolerance
+from benchpipe.contributions.file_rules import MIN_DECIMALS, agrees, decimals_of, tolerance
 from benchpipe.contributions.findings import Finding, listed
 from benchpipe.contributions.per_task import Scores
 from benchpipe.contributions.pools import is_binary
@@ -32,7 +33,7 @@ def findings(evidence: Evidence, run: RunEvidence) -> Iterator[Finding]:
             n=len(run.scores.ids),
             solved=f"{len(run.scores.solved)} solved",
             difference=f"{float(abs(run.scores.mean - Fraction(run.run.score))):.1e}",
-            tolerance=f"{float(tolerance(run.run.score)):.0e}",
+            rule=_rule(run.run.score),
         )
     trials = evidence.submission.config.trials
     yield from _trials(run, run.scores, trials)
@@ -44,6 +45,13 @@ def findings(evidence: Evidence, run: RunEvidence) -> Iterator[Finding]:
         a = run.scores.by_task.get(task)
         said = {"a": "nothing" if a is None else decimal(a), "b": decimal(curve[task])}
         yield CODES["SCO-004"].finding(file=run.run.per_task, run=run.index, task=task, **said)
+
+
+def _rule(reported: Decimal) -> str:
+    """What a difference breaks (7.2): the end of a sentence."""
+    if decimals_of(reported) < MIN_DECIMALS:
+        return f", but a score with fewer than {MIN_DECIMALS} decimals has to be exact"
+    return f" exceeds {float(tolerance(reported)):.0e}"
 
 
 def _same_run(evidence: Evidence, run: RunEvidence) -> Iterator[Finding]:
