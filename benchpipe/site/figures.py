@@ -10,6 +10,7 @@ from benchpipe.registry.records import Withdrawal
 from benchpipe.site.data import RunData
 from benchpipe.site.pills import metric_text
 from benchpipe.site.states import GROUPS, LOOKS
+from benchpipe.trials.records import ACTIVE
 from benchpipe.usage import format as fmt
 from benchpipe.usage.totals import Totals, metric_total
 
@@ -53,6 +54,8 @@ class Stat:
     label: str
     value: str
     note: str
+    running: str = ""
+    """Starts of trials that go on (ISO UTC, a blank between them): their time is added up where somebody reads it."""
 
 
 @dataclass(frozen=True)
@@ -132,8 +135,9 @@ def _stats(run: RunData, summed: Totals, scope: str) -> Iterator[Stat]:
         found = metric_total(run.counted(scope), metric)
         if found.value is not None:
             yield Stat(f"{metric.label}, {metric.summary}", metric_text(metric, found.value), f"of {found.n} done trials")
-    if summed.agent_s:
-        yield Stat("Agent time", fmt.hours(summed.agent_s), f"of {summed.agent_n} done trials")
+    running = " ".join(trial.record.started for trial in run.counted(scope) if trial.state in ACTIVE and trial.record.started)
+    if summed.agent_s or running:
+        yield Stat("Agent time", fmt.hours(summed.agent_s) if summed.agent_s else "—", f"of {summed.agent_n} done trials", running)
     if summed.tokens_n:
         yield Stat("Tokens", tokens_pair(summed), tokens_note(summed))
     yield Stat(

@@ -8,12 +8,10 @@ import functools
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
 from decimal import Decimal
 
 import msgspec
 
-from benchpipe import times
 from benchpipe.registry.records import Metric, Task
 from benchpipe.usage.shown import Trial
 
@@ -63,7 +61,6 @@ class Totals(msgspec.Struct, frozen=True, kw_only=True):
     """Done trials with a progress value; a success counts 1 whatever the grader wrote."""
     agent_s: int = 0
     agent_n: int = 0
-    agent_s_live: float = 0.0
     calls: int = 0
     calls_without_usage: int = 0
     input: int = 0
@@ -90,15 +87,15 @@ class Totals(msgspec.Struct, frozen=True, kw_only=True):
         return tuple((word, n) for word, n in counts if n)
 
 
-def totals(trials: Iterable[Trial], now: datetime | None = None) -> Totals:
-    """Totals of the trials and, inside, of each mode. `now` is for the running time of active trials; without it that is 0."""
+def totals(trials: Iterable[Trial]) -> Totals:
+    """Totals of the trials and, inside, of each mode. No running time: what goes on is timed where somebody reads it."""
     listed = list(trials)
     modes = dict.fromkeys(trial.mode for trial in listed)
-    of_modes = {mode: _totals([trial for trial in listed if trial.mode == mode], now) for mode in modes}
-    return msgspec.structs.replace(_totals(listed, now), modes=of_modes)
+    of_modes = {mode: _totals([trial for trial in listed if trial.mode == mode]) for mode in modes}
+    return msgspec.structs.replace(_totals(listed), modes=of_modes)
 
 
-def _totals(trials: Sequence[Trial], now: datetime | None) -> Totals:
+def _totals(trials: Sequence[Trial]) -> Totals:
     states = Counter(trial.state for trial in trials)
     kept = [trial for trial in trials if trial.state not in LEFT_OUT and trial.state != "nodata"]
     begun = [trial for trial in kept if trial.state not in NOT_BEGUN]
@@ -120,7 +117,6 @@ def _totals(trials: Sequence[Trial], now: datetime | None) -> Totals:
         progress_n=len(progress),
         agent_s=sum(agent),
         agent_n=len(agent),
-        agent_s_live=sum(_running_s(trial, now) for trial in begun if trial.state in ACTIVE) if now else 0.0,
         calls=sum(trial.record.calls or 0 for trial in begun),
         calls_without_usage=sum(trial.record.calls_without_usage or 0 for trial in begun),
         input=sum(t.input or 0 for t in tokens),
@@ -144,11 +140,6 @@ def credit(trial: Trial) -> float | None:
     """Progress of a done trial that has one: a success counts 1 whatever the grader wrote."""
     value = trial.record.progress if trial.state in DONE else None
     return None if value is None else 1.0 if trial.state == "success" else value
-
-
-def _running_s(trial: Trial, now: datetime) -> float:
-    started = times.utc(trial.record.started)
-    return max((now - started).total_seconds(), 0.0) if started else 0.0
 
 
 @functools.lru_cache(4096)

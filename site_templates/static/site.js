@@ -264,10 +264,14 @@ function enlivenCount(panel) {
 }
 
 // --- live minutes and the reader's own time ---------------------------------------------------------------------------
+const since = (start) => Math.max(0, Math.floor((Date.now() - Date.parse(start)) / 60000)) || 0;
+const inWords = (n) => (n < 60 ? `${n}m` : `${Math.floor(n / 60)}h ${String(n % 60).padStart(2, "0")}m`);
+
 function minutes() {
-  for (const span of document.querySelectorAll("[data-since]")) {
-    const n = Math.max(0, Math.floor((Date.now() - Date.parse(span.dataset.since)) / 60000));
-    span.textContent = n < 60 ? `${n}m` : `${Math.floor(n / 60)}h ${String(n % 60).padStart(2, "0")}m`;
+  for (const span of document.querySelectorAll("[data-since]")) span.textContent = inWords(since(span.dataset.since));
+  for (const span of document.querySelectorAll("[data-running]")) {
+    const starts = span.dataset.running.split(" ");
+    span.textContent = `and ${inWords(starts.reduce((sum, start) => sum + since(start), 0))} of ${starts.length} going on`;
   }
 }
 
