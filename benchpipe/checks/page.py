@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from benchpipe.checks import guard, links
+from benchpipe.checks import contact_data, guard, links
 from benchpipe.checks.rules import AGENTS, BENCHMARKS, DECISIONS, PRICES, RULES
 
 _HEAD = """# Rules of `benchpipe check`
@@ -23,7 +23,7 @@ def rules_page() -> str:
     parts.append(_table("Decisions on contributed results", [(id, severity, title) for id, (severity, title) in DECISIONS.items()]))
     guarded = [(id, "warning" if id == "guard-git" else "error", title) for id, title in guard.TITLES.items()]
     parts.append(_table("Git (`benchpipe guard`)", guarded))
-    parts.append(_table("The built site", [(id, "error", title) for id, title in links.TITLES.items()]))
+    parts.append(_table("The built site", [(id, "error", title) for id, title in (links.TITLES | contact_data.TITLES).items()]))
     return "\n".join(parts)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 import rich_click as click
 
+from benchpipe.checks.contact_data import contact_data
 from benchpipe.checks.findings import Finding, Workspace
 from benchpipe.checks.guard import guard
 from benchpipe.checks.links import broken_links
@@ -96,13 +97,13 @@ def _contributions(workspace: Workspace) -> Iterable[Finding]:
 
 
 def _site(workspace: Workspace) -> Iterable[Finding]:
-    """Bring a site of the check's own up to date and follow its links."""
+    """Bring a site of the check's own up to date, follow its links, look for contact data in its results pages."""
     from benchpipe.site.build import build_site
 
     lab = workspace.lab
     with _own_site(lab) as out:
         build_site(lab, workspace.registry, out, public=False)
-        for finding in broken_links(out):
+        for finding in (*broken_links(out), *contact_data(out, workspace.registry.public.contact)):
             yield msgspec.structs.replace(finding, file=f"site/{finding.file}")
 
 

@@ -30,19 +30,21 @@ def build(ctx: click.Context, public: bool, out: Path | None) -> int:
 
     lab, public = lab_of(ctx), public_build(public)
     target = (out or default_out(lab, public=public)).absolute()
-    result = build_site(lab, load_registry(lab), target, public=public, now=datetime.now(UTC))
+    registry = load_registry(lab)
+    result = build_site(lab, registry, target, public=public, now=datetime.now(UTC))
     changes = f"{len(result.written)} written, {len(result.linked)} linked, {len(result.removed)} removed"
     click.echo(f"{target}: {result.files} files, {changes}")
-    return _gates(target) if public else 0
+    return _gates(target, registry.public.contact) if public else 0
 
 
-def _gates(site: Path) -> int:
+def _gates(site: Path, contact: str) -> int:
     """What a site has to pass before it is shown to everybody: the exit code."""
+    from benchpipe.checks.contact_data import contact_data
     from benchpipe.checks.links import broken_links
     from benchpipe.publish.published import size_gate
 
     click.echo(f"{size_gate(site):,} bytes in all")
-    broken = broken_links(site)
-    for finding in broken:
+    findings = [*broken_links(site), *contact_data(site, contact)]
+    for finding in findings:
         click.echo(str(finding))
-    return int(bool(broken))
+    return int(bool(findings))

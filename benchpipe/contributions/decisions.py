@@ -5,7 +5,7 @@ a verdict or a row is said elsewhere.
 """
 
 import io
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
@@ -102,12 +102,25 @@ def parse_decisions(data: bytes | None, name: str) -> Decisions:
     if data is None:
         return Decisions()
     try:
-        return msgspec.convert(_with_text_dates(yaml.safe_load(data) or {}), Decisions)
+        decided = msgspec.convert(_with_text_dates(yaml.safe_load(data) or {}), Decisions)
     except yaml.YAMLError as error:
         line = getattr(getattr(error, "problem_mark", None), "line", -1) + 1
         raise UsageError(f"{name}:{line}: is not YAML; mend it") from None
     except msgspec.ValidationError as error:
         raise UsageError(f"{name}: {error}. See docs/contributing.md, Maintainers") from None
+    for key, one in decided.submissions.items():
+        for text in _texts(one):
+            if without_contacts(text) != text:
+                raise UsageError(f"{name}: a text on {key} is public and holds an address or a messenger id; leave it out")
+    return decided
+
+
+def _texts(decided: Decided) -> Iterator[str]:
+    """Everything in the decisions on a submission that is published in words."""
+    yield from [decided.declined] if decided.declined else ()
+    yield from [decided.questions.text] if decided.questions else ()
+    for one in (decided.trajectories, decided.withdrawn, *decided.corrections):
+        yield from [one.reason] if one else ()
 
 
 def faults_of(lab: Lab, dataset: str) -> list[Problem]:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 
 import dagster as dg
 
+from benchpipe.checks.contact_data import contact_data
 from benchpipe.checks.findings import Finding, Workspace
 from benchpipe.checks.guard import guard
 from benchpipe.checks.rules import RULES
@@ -82,9 +83,10 @@ def gate(context: dg.AssetCheckExecutionContext, scene: SceneResource) -> Iterat
 
 @dg.asset_check(asset="contribution_pages", description="Results pages and row files hold the rows of the merged files")
 def page_and_record_agree(scene: SceneResource) -> dg.AssetCheckResult:
-    """Compares a built site with rows that are made afresh from contrib/, remembering nothing."""
+    """Compares a built site with rows that are made afresh from contrib/, remembering nothing; finds contact data in it."""
     look = scene.scene()
     findings = agreement.disagreements(look.lab, look.registry, look.lab.site, today=scene.now().date())
+    findings += contact_data(look.lab.site, look.registry.public.contact)
     return outcome(findings, "Results pages and row files hold the rows of the merged files", "error")
 
 
