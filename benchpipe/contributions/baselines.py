@@ -5,7 +5,7 @@ from typing import Any
 
 from benchpipe.contributions.contacts import without_contacts
 from benchpipe.contributions.per_task import Scores, read_scores
-from benchpipe.contributions.stacks import Baseline, Candidate, conditions_of, stack_key, stack_of
+from benchpipe.contributions.stacks import Baseline, Candidate, agent_key, conditions_of, stack_key, stack_of
 from benchpipe.contributions.strict_json import Refused
 from benchpipe.registry.records import Benchmark
 
@@ -16,11 +16,11 @@ NAMED = ("base_harness", "model", "decoding", "sampling")
 
 
 def baselines_of(benchmark: Benchmark, read: Read) -> dict[str, Baseline]:
-    """`baseline: {<model>_<base harness>: {harness_sha, config, per_task}}` by task agent; without `per_task` it is no H0."""
+    """`baseline: {<model>_<base harness>: {harness_sha, config, per_task}}` by agent_key; without `per_task` it is no H0."""
     registered = benchmark.raw.get("baseline")
     entries = registered.items() if isinstance(registered, Mapping) else ()
     return {
-        agent: _baseline(benchmark.id, agent, entry, read)
+        agent_key(agent): _baseline(benchmark.id, without_contacts(agent), entry, read)
         for agent, entry in entries
         if isinstance(entry, Mapping) and isinstance(entry.get("harness_sha"), str)
     }
@@ -60,7 +60,7 @@ def _h0(dataset: str, agent: str, sha: str, config: Any, scores: Scores) -> Cand
         raise _refused("has a per-task file that would not pass the gate")
     stack = (dataset, full.pool, base_harness, model, decoding)
     return Candidate(
-        row_id=f"{dataset}/baseline/{without_contacts(agent)}#{without_contacts(full.run_id)}@0",
+        row_id=f"{dataset}/baseline/{agent}#{without_contacts(full.run_id)}@0",
         path="",
         stack=stack_of(*stack, stack_key(*stack)),
         conditions=conditions_of(full.trials, sampling),

@@ -28,7 +28,7 @@ from benchpipe.contributions.platform_git import PlatformLook
 from benchpipe.contributions.pools import is_binary, task_sets
 from benchpipe.contributions.reading import Reader
 from benchpipe.contributions.report import Report, RunReport, Said, State, check_states, said, unread, verdict_of, worst
-from benchpipe.contributions.stacks import stack_key
+from benchpipe.contributions.stacks import agent_key, stack_key
 from benchpipe.contributions.strict_json import Number, Refused, decode
 from benchpipe.files import sha256
 from benchpipe.lab import Lab
@@ -44,7 +44,8 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True):
 
     pool: str | None
     stack_key: str
-    """Of the names as they were written; `Checked.doc` has them without contact data."""
+    agent_key: str
+    """Both of the names as they were written; `Checked.doc` has them without contact data."""
     score: str
     by_task: Mapping[str, str]
     replay_level: str | None = None
@@ -197,6 +198,7 @@ def _measured(evidence: Evidence, run: RunEvidence) -> Measured:
     return Measured(
         pool=pool.id if pool else None,
         stack_key=stack_key(evidence.submission.dataset, pool.id if pool else "", agent.base_harness, agent.model, agent.decoding),
+        agent_key=agent_key(f"{agent.model}_{agent.base_harness.partition('@')[0]}"),
         score=str(run.scores.mean if run.scores else Fraction(run.run.score)),
         by_task={task: str(score) for task, score in run.scores.shown.items()} if run.scores else {},
         replay_level=evidence.replayed.level if evidence.replayed else None,

@@ -269,7 +269,7 @@ def _row(
     improver = doc["improver"] or {"method": doc["method"]["name"], "model": "none", "harness": "none"}
     me = candidates.get((checked.path, n)) or _candidate(checked, n, doc, measured)
     score = Fraction(measured.score)
-    reference = reference_of(me, candidates.values(), baselines.get(_task_agent(agent))) if run["round"] else None
+    reference = reference_of(me, candidates.values(), baselines.get(measured.agent_key)) if run["round"] else None
     h0 = reference.h0 if reference else None
     gained, lost = gained_and_lost(me.by_task, h0.by_task) if h0 else ([], [])
     remarks = [*_twin_remarks((checked.path, n), doubled), *_disclosed(checked, n)]
@@ -349,11 +349,6 @@ def credit_line(credit: Mapping[str, Any]) -> str:
     """`name (affiliation)`, as written."""
     affiliation = credit.get("affiliation")
     return f"{credit['name']} ({affiliation})" if affiliation else str(credit["name"])
-
-
-def _task_agent(agent: Mapping[str, str]) -> str:
-    """`<model>_<base harness>` (17.1), by which baselines are registered."""
-    return f"{agent['model']}_{agent['base_harness'].partition('@')[0]}"
 
 
 def _changes(dataset: Dataset) -> list[Change]:

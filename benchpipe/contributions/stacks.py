@@ -101,6 +101,11 @@ def stack_key(dataset: str, pool: str, base_harness: str, model: str, decoding: 
     return sha256(json.dumps(_normalised(dataset, pool, base_harness, model, decoding)).encode())[:16]
 
 
+def agent_key(name: str) -> str:
+    """The key of a task agent from its name as it was written: `<model>_<base harness>`, without a version (17.1)."""
+    return sha256(name.encode())[:16]
+
+
 def stack_of(dataset: str, pool: str, base_harness: str, model: str, decoding: str, key: str) -> Stack:
     """A stack from its names as they are shown, and its key."""
     return Stack(*_normalised(dataset, pool, base_harness, model, decoding), key)

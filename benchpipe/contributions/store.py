@@ -53,7 +53,7 @@ class Dataset(msgspec.Struct, frozen=True, kw_only=True):
     decisions: Decisions
     digest: str
     baselines: Mapping[str, Baseline] = {}
-    """The agreed round 0 of each task agent."""
+    """The agreed round 0 of each task agent, by `stacks.agent_key`."""
     n_checked: int = 0
     """How many were checked again now."""
     problem: str = ""

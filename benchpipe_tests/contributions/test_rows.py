@@ -173,10 +173,14 @@ def test_models_whose_names_are_shown_alike_stay_two_stacks(contribute: Contribu
     row = contribute(variant="b", method="other", rounds=[3], lab=with_h0.lab)
     measured_with(with_h0, one)
     measured_with(row, other)
+    registered = with_h0.lab.benchmarks / "deskwork.yml"
+    registered.write_text(registered.read_text() + f"baseline: {{'{one}_clerk': {{harness_sha: {'a' * 40}}}}}\n")
     found = results(row)
     assert {len({line.stack for line in found.verified}), len({line.stack_key for line in found.verified})} == {2}
     assert row_at(found, 3, "a").reference == "deskwork/first-come/a#toy-1@0"
     assert row_at(found, 3, "b").reference == NO_REFERENCE
+    remarks = {variant: row_at(found, 3, variant).remarks for variant in "ab"}
+    assert [remark.code for variant in "ab" for remark in remarks[variant][1:]] == ["REF-002", "REF-001"]
     assert not [secret for secret in (one, other) for line in found.verified if secret in repr(line)]
 
 
