@@ -16,6 +16,7 @@ from benchpipe.checks.links import broken_links
 from benchpipe.checks.rules import DECISIONS, run_rules
 from benchpipe.cli.guard import MAX_SHOWN
 from benchpipe.cli.main import lab_of
+from benchpipe.cli.progress import progress
 from benchpipe.errors import UsageError
 from benchpipe.files import json_bytes, lock
 from benchpipe.lab import Lab
@@ -38,13 +39,14 @@ def command(ctx: click.Context, strict: bool, quiet: bool, as_json: bool) -> int
     if workspace.registry == Registry():
         raise UsageError(f"{lab.root} holds no run and no benchmark yet: docs/registering.md shows the first ten lines")
     findings: list[Finding] = []
-    for name, part in PARTS:
-        click.echo(f"checking {name} …", err=True)
-        found = list(part(workspace))
-        findings += found
-        for finding in found if not as_json else ():
-            if finding.severity == "error" or strict or not quiet:
-                click.echo(str(finding))
+    with progress("check") as step:
+        for number, (name, part) in enumerate(PARTS):
+            step(number, len(PARTS), name)
+            found = list(part(workspace))
+            findings += found
+            for finding in found if not as_json else ():
+                if finding.severity == "error" or strict or not quiet:
+                    click.echo(str(finding))
     errors = sum(finding.severity == "error" for finding in findings)
     warnings = len(findings) - errors
     failed = bool(errors or (strict and warnings))

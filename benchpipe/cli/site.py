@@ -10,7 +10,10 @@ from benchpipe.cli.main import lab_of, public_build
 
 @click.group("site")
 def command() -> None:
-    """The site as plain files, for any web server."""
+    """The site as plain files, for any web server.
+
+    Example: benchpipe site build
+    """
 
 
 @command.command("build")

@@ -135,7 +135,7 @@ def test_a_lab_that_cannot_be_written_is_checked_all_the_same(lab: Lab) -> None:
     usual = benchpipe("--lab", root, "check")
     assert (done.returncode, done.stdout, done.stderr) == (usual.returncode, usual.stdout, usual.stderr)
     assert done.stdout.startswith("data/public.yml:1: error public-file: ")
-    assert "checking site and links" in done.stderr
+    assert "check: 4 of 4: site and links" in done.stderr
 
 
 @pytest.mark.parametrize(
