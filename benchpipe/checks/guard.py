@@ -12,10 +12,10 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from benchpipe.checks.findings import Finding
-from benchpipe.contributions.reading import MAX_RECORD_BYTES
-from benchpipe.contributions.strict_json import MAX_BYTES as MAX_RESULT_BYTES
 
 MAX_BYTES = 50 * 1024 * 1024
+MAX_RESULT_BYTES, MAX_RECORD_BYTES = 1 << 20, 32 << 20
+"""As large as `contributions` reads a result and a run record."""
 TITLES = {
     "guard-run-data": "Git holds nothing of data/runs/ and no run assets",
     "guard-snapshot": "The published snapshot holds JSON only",

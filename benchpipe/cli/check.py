@@ -17,6 +17,7 @@ from benchpipe.checks.rules import DECISIONS, run_rules
 from benchpipe.cli.guard import MAX_SHOWN
 from benchpipe.cli.main import lab_of
 from benchpipe.cli.progress import progress
+from benchpipe.contributions.contacts import without_contacts
 from benchpipe.errors import UsageError
 from benchpipe.files import json_bytes, lock
 from benchpipe.lab import Lab
@@ -105,7 +106,7 @@ def _site(workspace: Workspace) -> Iterable[Finding]:
     lab = workspace.lab
     with _own_site(lab) as out:
         build_site(lab, workspace.registry, out, public=False)
-        for finding in (*broken_links(out), *contact_data(out, workspace.registry.public.contact)):
+        for finding in (*broken_links(out), *contact_data(out, workspace.registry.public.contact, without_contacts)):
             yield msgspec.structs.replace(finding, file=f"site/{finding.file}")
 
 

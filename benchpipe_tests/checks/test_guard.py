@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from benchpipe.checks import guard as guard_rules
 from benchpipe.checks.findings import Finding
 from benchpipe.checks.guard import MAX_BYTES, TITLES, Tracked, findings_of, guard
+from benchpipe.contributions import reading, strict_json
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 
@@ -155,3 +157,8 @@ def test_a_file_may_break_several_rules_and_every_rule_is_described() -> None:
     found = list(findings_of([Tracked("data/published_runs/b/r.mp4", MAX_BYTES + 1)]))
     assert {finding.rule for finding in found} == {"guard-snapshot", "guard-video", "guard-size"}
     assert {finding.rule for finding in found} < set(TITLES)
+
+
+def test_what_git_may_hold_of_results_is_what_is_read_of_them() -> None:
+    assert guard_rules.MAX_RESULT_BYTES == strict_json.MAX_BYTES
+    assert guard_rules.MAX_RECORD_BYTES == reading.MAX_RECORD_BYTES
