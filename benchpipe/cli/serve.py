@@ -3,6 +3,7 @@
 import rich_click as click
 
 from benchpipe.cli.main import lab_of, public_build
+from benchpipe.cli.progress import progress
 from benchpipe.lab import Lab
 
 
@@ -29,7 +30,8 @@ def serve_site(lab: Lab, port: int | None, *, public: bool = False) -> None:
         click.echo(line, err=True)
 
     out = default_out(lab, public=public)
-    serving.rebuild(lab, out, public=public)
+    with progress("site", lines=False) as step:
+        serving.rebuild(lab, out, public=public, on_made=lambda n: step(n, None, f"{n:,} files made"))
     server = serving.open_server(lab, out, port, say)
     click.echo(server.address)
     serving.serve(server, lab, public=public, say=say)

@@ -6,6 +6,7 @@ from pathlib import Path
 import rich_click as click
 
 from benchpipe.cli.main import lab_of, public_build
+from benchpipe.cli.progress import progress
 
 
 @click.group("site")
@@ -34,7 +35,15 @@ def build(ctx: click.Context, public: bool, out: Path | None) -> int:
     lab, public = lab_of(ctx), public_build(public)
     target = (out or default_out(lab, public=public)).absolute()
     registry = load_registry(lab)
-    result = build_site(lab, registry, target, public=public, now=datetime.now(UTC))
+    with progress("site", lines=False) as step:
+        result = build_site(
+            lab,
+            registry,
+            target,
+            public=public,
+            now=datetime.now(UTC),
+            on_made=lambda n: step(n, None, f"{n:,} files made"),
+        )
     changes = f"{len(result.written)} written, {len(result.linked)} linked, {len(result.removed)} removed"
     click.echo(f"{target}: {result.files} files, {changes}")
     return _gates(target, registry.public.contact) if public else 0

@@ -44,13 +44,14 @@ def build_site(
     public: bool,
     now: datetime | None = None,
     parts: Collection[Part] | None = None,
+    on_made: Callable[[int], None] = lambda n: None,
 ) -> BuildResult:
     """Bring the site in `out`, or these parts of it, up to date and remove what an earlier build of them left over.
 
     The public build reads the committed snapshot and the committed registry (redacted), nothing else; a part reads what it shows.
     `now` (default: the clock) only tells dates of contributed results from future ones; it is printed nowhere, so the same
-    inputs give the same bytes. Builds of the lab's own site wait for each other. UsageError if `out` can't be written or
-    holds something else.
+    inputs give the same bytes. `on_made` is told how many files were made so far. Builds of the lab's own site wait for each
+    other. UsageError if `out` can't be written or holds something else.
     """
     registry = public_registry(lab, committed(registry)) if public else registry
     names = registry.benchmarks.keys()
@@ -61,14 +62,14 @@ def build_site(
     today = (now or datetime.now(UTC)).date()
     with lock(lab.lock_file("site"), wait=True) if out == lab.site else nullcontext():
         jobs = _jobs(lab, registry, renderer, wanted, today, public=public)
-        return run_jobs(jobs, out, manifest, always, lambda path: part_of(path, names) in wanted)
+        return run_jobs(jobs, out, manifest, always, lambda path: part_of(path, names) in wanted, on_made)
 
 
 def _jobs(lab: Lab, registry: Registry, renderer: Renderer, parts: Collection[Part], today: date, *, public: bool) -> Iterator[Job]:
     """The files of these parts, from what is read for them alone."""
     only = None if Shared.OVERALL in parts else {part.id for part in parts if isinstance(part, OfBenchmark)}
     benchmarks = read_benchmarks(lab, registry, public=public, only=only)
-    tabs = _tabs(registry, benchmarks)
+    tabs = _tabs(registry)
 
     def page(path: str, inputs: Iterable[str], make: Callable[[], Page]) -> Job:
         return Job(file_of(path), tuple(inputs), lambda: renderer.render(make()))
@@ -93,11 +94,10 @@ def _chrome(registry: Registry, *, public: bool) -> Chrome:
     return Chrome(public=public, nav=nav, media_base=registry.public.run_media_base, contact=registry.public.contact)
 
 
-def _tabs(registry: Registry, read: Sequence[BenchmarkData]) -> tuple[Link, ...]:
-    """The overview and every benchmark's runs, also of benchmarks that were not read: names as this build shows them."""
-    names = {name: benchmark.name for name, benchmark in sorted(registry.benchmarks.items())}
-    names |= {data.id: data.benchmark.name for data in read}
-    return (Link("All benchmarks", addresses.OVERVIEW), *(Link(name, addresses.runs_page(id)) for id, name in names.items()))
+def _tabs(registry: Registry) -> tuple[Link, ...]:
+    """The overview and every benchmark's runs, also of benchmarks that this build doesn't read."""
+    each = (Link(benchmark.name, addresses.runs_page(name)) for name, benchmark in sorted(registry.benchmarks.items()))
+    return (Link("All benchmarks", addresses.OVERVIEW), *each)
 
 
 @cache

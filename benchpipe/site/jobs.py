@@ -64,13 +64,18 @@ def digest_of_files(files: Iterable[Path]) -> str:
 
 
 def run_jobs(
-    jobs: Iterable[Job], out: Path, manifest_file: Path, always: str, owns: Callable[[str], bool] = lambda path: True
+    jobs: Iterable[Job],
+    out: Path,
+    manifest_file: Path,
+    always: str,
+    owns: Callable[[str], bool] = lambda path: True,
+    on_made: Callable[[int], None] = lambda n: None,
 ) -> BuildResult:
     """Bring `out` up to date: write what changed, remove what an earlier build wrote and no job names any more.
 
     `always` is the digest of what every page depends on (code, templates, navigation). Files that `owns` denies belong to
-    another part of the site: they are neither made nor removed, and stay remembered. Raises UsageError for a folder that
-    holds something else than a site, so that a mistyped `--out` never costs a file.
+    another part of the site: they are neither made nor removed, and stay remembered. `on_made` is told the count of files made.
+    Raises UsageError for a folder that holds something else than a site, so that a mistyped `--out` never costs a file.
     """
     known = _known(manifest_file, out)
     if not known:
@@ -83,6 +88,7 @@ def run_jobs(
             if known.get(job.path) == digest and os.path.isfile(os.path.join(folder, job.path)):
                 continue
             result.rendered += 1
+            on_made(result.rendered)
             writers.put(job.path, job.make if isinstance(job.make, Path) else job.make())
     result.files = len(now) - of_others
     for path in sorted(known.keys() - now.keys()):

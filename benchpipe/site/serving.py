@@ -17,9 +17,9 @@ from benchpipe.site.server import FIRST_PORT, PORTS_TRIED, Route, SiteServer, he
 Say = Callable[[str], None]
 
 
-def rebuild(lab: Lab, out: Path, *, public: bool) -> BuildResult:
+def rebuild(lab: Lab, out: Path, *, public: bool, on_made: Callable[[int], None] = lambda n: None) -> BuildResult:
     """Read the registry anew and bring the site up to date."""
-    return build_site(lab, load_registry(lab), out, public=public, now=datetime.now(UTC))
+    return build_site(lab, load_registry(lab), out, public=public, now=datetime.now(UTC), on_made=on_made)
 
 
 def open_server(

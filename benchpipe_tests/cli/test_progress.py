@@ -50,3 +50,9 @@ def test_a_poll_counts_the_hosts_that_answered(lab: Lab, tmp_path: Path) -> None
     assert "runs: " in seen
     assert "answered" in seen
     assert "gpu1: 17 trials in 2 jobs" in seen
+
+
+def test_a_build_counts_the_files_that_it_made(lab: Lab) -> None:
+    out, seen = on_a_terminal(["--lab", str(lab.root), "site", "build"])
+    assert "files made" in seen
+    assert "written, 0 linked, 0 removed" in out
