@@ -72,7 +72,7 @@ def _reviews(lab: Lab, benchmarks: Mapping[str, Benchmark], scope: "Scope") -> "
 @click.command()
 @click.argument("file", metavar="RUN_META", type=click.Path(path_type=Path))
 def scrub(file: Path) -> int:
-    """A run_meta.json as it may be published, on standard output; the file stays as it is.
+    """A run_meta.json as it may be published, on standard output; the file stays as it is. Exit 1 if something must go by hand.
 
     Without local paths, private hosts, credentials and addresses; the sha256 of the original stays in it as scrubbed_from.
 
@@ -89,8 +89,10 @@ def scrub(file: Path) -> int:
     click.echo(done.data, nl=False)
     for pointer in done.dropped:
         _tell(f"dropped {pointer}")
-    _tell(f"{len(done.dropped)} dropped, {done.n_redacted} text(s) redacted")
-    return 0
+    for message in done.left:
+        _tell(message)
+    _tell(f"{len(done.dropped)} dropped, {done.n_redacted} text(s) redacted, {len(done.left)} left to take out by hand")
+    return 1 if done.left else 0
 
 
 def _tell(text: str) -> None:

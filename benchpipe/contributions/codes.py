@@ -247,7 +247,7 @@ CODES = SUB | code_table(
             "schema",
             REFUSE,
             "possible {kind} in {place} (rule {rule}; the value is not shown).",
-            "Take it out (of a run record with benchpipe contrib scrub), and revoke it if it was genuine.",
+            "Take it out (of a run_meta.json with benchpipe contrib scrub), and revoke it if it was genuine.",
         ),
         # --- among submissions and at the door (2)
         Code(

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import msgspec
 
+from benchpipe.contributions.artifacts.secrets import finder
 from benchpipe.contributions.baselines import baselines_of
 from benchpipe.contributions.checking import Checked, check_submission
 from benchpipe.contributions.decisions import Decisions, due, parse_decisions
@@ -23,9 +24,7 @@ from benchpipe.contributions.trajectories.known import replayed_of
 from benchpipe.errors import UsageError
 from benchpipe.files import sha256, write_bytes
 from benchpipe.lab import Lab
-from benchpipe.publish.find import Finder
 from benchpipe.publish.redact import redact
-from benchpipe.publish.rules import built_in_rules
 from benchpipe.registry.records import Benchmark
 
 
@@ -118,13 +117,8 @@ def check_dataset(lab: Lab, dataset: str, benchmarks: Mapping[str, Benchmark], *
 def _redacted(checked: Checked) -> Checked:
     """Without what must not leave a lab (credentials, machine names, local paths): the rules of every publication (E1)."""
     value = msgspec.to_builtins(checked)
-    redact(value, _finder())
+    redact(value, finder())
     return msgspec.convert(value, Checked)
-
-
-@cache
-def _finder() -> Finder:
-    return Finder(built_in_rules())
 
 
 def _remembered(file: Path, made_of: str) -> Memory:

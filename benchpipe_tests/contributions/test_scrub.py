@@ -51,6 +51,34 @@ def test_scrubbing_again_changes_nothing_and_a_clean_record_names_no_original() 
     assert scrubbed(clean).data == clean
 
 
+def test_what_only_contributed_texts_are_looked_through_for_is_dropped_too(honest: Contribution) -> None:
+    own = {
+        "endpoint": "http://gpu1.corp." + "internal:8000/v1",
+        "telegram": "@" + "ada_love",
+        "argv": ["--proxy", "ssh://ada@gpu7." + "lan", "--call", "+49 " + "170 1234567"],
+        f"{HOME}/run": 1,
+    }
+    honest.edit(lambda doc: doc.update(own), honest.run_meta)
+    assert honest.check().report.verdict == "refused"
+    done = scrubbed(honest.run_meta.read_bytes())
+    honest.run_meta.write_bytes(done.data)
+    assert honest.check().report.verdict == "verified"
+    assert done.left == ()
+    assert json.loads(done.data)["argv"] == ["--proxy", "--call"]
+
+
+def test_of_the_list_of_study_tasks_the_name_stays_since_it_is_compared(honest: Contribution) -> None:
+    name = honest.doc["config"]["study_ids"]
+    done = scrubbed(json.dumps({"config": {"study_ids": f"{HOME}/lists/{name}"}}).encode())
+    assert json.loads(done.data)["config"]["study_ids"] == name
+    assert done.dropped == ("the folder of /config/study_ids",)
+
+
+def test_what_scrubbing_can_not_take_out_is_told_with_its_line() -> None:
+    done = scrubbed(json.dumps({f"from {HOME}/x": 1}).encode())
+    assert [message.partition(";")[0] for message in done.left] == ["possible user path in the scrubbed record:2 (rule home"]
+
+
 def test_what_is_no_record_is_refused() -> None:
     with pytest.raises(Refused, match="not a JSON object"):
         scrubbed(b"[]")

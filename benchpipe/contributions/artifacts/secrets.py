@@ -22,11 +22,14 @@ BLOCK = 1 << 20
 """Bytes that are looked through at once; a line is never divided."""
 MAX_FOUND = 20
 """Findings of one directory that are told."""
+_WELL_KNOWN = rb"(?:host\.docker|metadata\.google)\.internal\b"
+"""Names that every machine has."""
 OWN = (
     (
         "local-host",
         "private host",
-        rb"(?i)(?:://|@)(?:[\w-]+\.)+(?:local|internal|lan)(?![\w-]|\.\w)|(?<![\w.-])(?:[\w-]+\.)+(?:local|internal|lan)(?=:\d)",
+        rb"(?i)(?:(?:://|@)(?!WELL_KNOWN)(?:[\w-]+\.)+(?:local|internal|lan)(?![\w-]|\.\w)"
+        rb"|(?<![\w.-])(?!WELL_KNOWN)(?:[\w-]+\.)+(?:local|internal|lan)(?=:\d))".replace(b"WELL_KNOWN", _WELL_KNOWN),
     ),
     (
         "messenger",
@@ -38,25 +41,28 @@ OWN = (
 )
 """(rule, kind, expression) of what only contributed texts are looked through for. Narrow: code and patches are full of `@name`,
 `phone: str` and `+1`."""
-WELL_KNOWN = (b"host.docker.internal", b"metadata.google.internal")
-"""Names that every machine has."""
 PLACES = frozenset({"e-mail", "private ip", "private host"})
 """Kinds that a submission may declare: `name@version` looks like an address, and pages show no host of its `endpoint`."""
 
 
 @cache
-def _finder() -> Finder:
+def finder() -> Finder:
+    """The finder of the built-in rules, made once for all that is contributed."""
     return Finder(built_in_rules())
+
+
+def in_own_rules(text: str) -> bool:
+    """Whether a text holds what only OWN finds."""
+    return any(pattern.search(text.encode()) for _, _, pattern in _own())
 
 
 def _spans(block: bytes) -> Iterator[tuple[int, str, str, str]]:
     """(start, text, kind, rule) of everything in a block that has to stay where it came from."""
-    for span in _finder().find(block):
+    for span in finder().find(block):
         yield span.start, block[span.start : span.end].decode("utf-8", "replace"), span.rule.kind, span.rule.id
     for rule, kind, pattern in _own():
         for match in pattern.finditer(block):
-            if not match[0].lower().endswith(WELL_KNOWN):
-                yield match.start(), match[0].decode("utf-8", "replace"), kind, rule
+            yield match.start(), match[0].decode("utf-8", "replace"), kind, rule
 
 
 @cache

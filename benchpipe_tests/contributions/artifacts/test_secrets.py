@@ -25,7 +25,7 @@ x = self.local.value + torch.internal.y
 y = x +1 - 2 - 3 - 45678
 +1 234 567 890
 Date: Mon Nov 30 11:17:12 2026 +0000
-http://host.docker.internal:8000 http://127.0.0.1:8000
+http://host.docker.internal:8000 host.docker.internal:8000 http://127.0.0.1:8000
 pip install loop@0.2.0
 """
 
