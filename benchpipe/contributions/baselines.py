@@ -38,12 +38,15 @@ def _baseline(dataset: str, agent: str, entry: Mapping[str, Any], read: Read) ->
 
 
 def _measured(path: str, read: Read) -> Scores:
-    data = read(path)
+    try:
+        data = read(path)
+    except Refused as refused:
+        raise _refused(f"names {path}, which {refused}") from None
     if data is None:
         raise _refused(f"names {path}, which is not there")
     scores, faults = read_scores(data, path, 0)
     if scores is None:
-        raise _refused(faults[0].message)
+        raise _refused(f"has a per-task file that can't be read: {faults[0].message.removesuffix('.')}")
     return scores
 
 

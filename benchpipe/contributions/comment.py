@@ -3,6 +3,7 @@
 Texts of strangers are shown as plain text: no markup, no mention of a person, no link.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from benchpipe.contributions.artifacts.checking import DirectoryReport, Told
@@ -12,6 +13,8 @@ MARK = "<!-- benchpipe: contribution report -->"
 MAX_COMMENT = 60_000
 """Characters of a comment (contributions 19)."""
 MAX_BESIDES = 50
+_LINK = re.compile(r"@|:(?=//)|www(?=\.)", re.IGNORECASE)
+"""After what a mention or a link that needs no markup is broken."""
 _VERDICTS: Mapping[str, str] = {
     "verified": "Every check passed. Rows of this file go into the table of verified results.",
     "unverified": "Not everything passed. The rows can be published as unverified, with the reasons below, if you ask for it "
@@ -83,5 +86,5 @@ def _code(text: str) -> str:
 
 def _plain(text: str) -> str:
     """Text of strangers in Markdown: no markup, no mention of a person, no link."""
-    escaped = "".join(f"\\{char}" if char in "\\`*_{}[]<>#!|~" else char for char in " ".join(text.split()))
-    return escaped.replace("@", "@\u200b").replace("://", ":\u200b//")
+    escaped = "".join(f"\\{char}" if char in "\\`*_{}[]<>#!|~&$" else char for char in " ".join(text.split()))
+    return _LINK.sub("\\g<0>\u200b", escaped)

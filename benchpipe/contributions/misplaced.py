@@ -4,8 +4,9 @@ import contextlib
 from collections.abc import Iterable, Iterator
 
 from benchpipe.contributions.checking import Checked
+from benchpipe.contributions.file_rules import field, runs_of
 from benchpipe.contributions.reading import Reader
-from benchpipe.contributions.strict_json import Refused
+from benchpipe.contributions.strict_json import Refused, decode, parse
 from benchpipe.lab import Lab
 
 WHY = "is no submission's, and none can lie here: a submission is contrib/results/<dataset>/<method>/<variant>.json. Move it"
@@ -28,10 +29,12 @@ def misplaced(lab: Lab, checked: Iterable[Checked]) -> Iterator[str]:
 
 
 def _named(lab: Lab, checked: Checked) -> Iterator[str]:
-    """Files that a submission points at."""
-    doc = checked.doc or {}
-    artifacts = doc.get("artifacts") or {}
-    for path in [run["per_task"] for run in doc.get("runs", ())] + [artifacts.get("run_meta"), artifacts.get("curve")]:
-        with contextlib.suppress(Refused):
-            if path and (file := Reader(lab).resolve(path, (lab.root / checked.path).parent)):
-                yield lab.relative(file)
+    """Files that a submission points at, by its own words: `Checked.doc` shows a path without what looks like an address."""
+    reader, submission = Reader(lab), lab.root / checked.path
+    with contextlib.suppress(Refused):
+        doc = parse(decode(reader.read(submission)))
+        paths = [run.get("per_task") for _, run in runs_of(doc)]
+        for path in (*paths, field(doc, "artifacts", "run_meta"), field(doc, "artifacts", "curve")):
+            with contextlib.suppress(Refused):
+                if isinstance(path, str) and (file := reader.resolve(path, submission.parent)):
+                    yield lab.relative(file)

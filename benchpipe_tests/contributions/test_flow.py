@@ -160,7 +160,7 @@ def test_dataset_directories_and_what_else_a_pull_request_changes_stand_in_the_c
 
 
 def test_a_comment_holds_no_markup_of_strangers_and_stays_short() -> None:
-    nasty = "<img src=x> [x](https://evil.example) @everyone | `code`"
+    nasty = "<img src=x> [x](https://evil.example) @everyone &commat;everyone www.evil.example | `code`"
     said = [Said(code="SUB-004", severity="error", message=nasty * 20, file="f`", pointer=f"/{n}", hint="") for n in range(500)]
     report = Report(file="f`", verdict="refused", checks=dict.fromkeys(CHECKS, "failed"), findings=tuple(said))
     text = submission_comment(report)
@@ -169,6 +169,7 @@ def test_a_comment_holds_no_markup_of_strangers_and_stays_short() -> None:
     assert not re.search(r"(?<!\\)<img", text)
     assert not re.search(r"(?<!\\)\[x", text)
     assert "@everyone" not in text
+    assert not re.search(r"(?<!\\)&|www\.", text)
     assert "https://" not in text
 
 

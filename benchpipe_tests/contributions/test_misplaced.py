@@ -19,6 +19,14 @@ def test_everything_that_a_submission_names_is_its_own(honest: Contribution) -> 
     assert found(honest) == []
 
 
+def test_a_file_whose_name_looks_like_an_address_is_its_submissions_too(honest: Contribution) -> None:
+    file = honest.per_task(1)
+    named = file.rename(file.with_name("per_task-" + "loop@" + "v1.2.json"))
+    honest.edit(lambda doc: doc["runs"][1].update(per_task=named.relative_to(honest.lab.contrib).as_posix()))
+    assert honest.check().report.verdict == "verified"
+    assert found(honest) == []
+
+
 @pytest.mark.parametrize(
     "place", ["v1.json", "deskwork/v1.json", "deskwork/first-come/x/v1.json", "deskwork/first-come/v1/v2.json"]
 )

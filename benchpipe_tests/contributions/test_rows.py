@@ -150,6 +150,24 @@ def test_a_registered_baseline_that_is_no_sound_h0_of_the_stack_is_no_reference_
     assert why in found.remarks[0].message
 
 
+def test_a_registered_baseline_that_can_not_be_read_is_named_in_one_sentence(contribute: Contribute) -> None:
+    row = contribute(rounds=[0, 3])
+    h0 = row.per_task(0)
+    row.edit(lambda doc: doc["runs"].pop(0))
+    register_baseline(row, h0)
+    file = row.lab.benchmarks / "deskwork" / "baseline.json"
+    begin = "the registered baseline of rules_clerk "
+    for data, why in (
+        (b"[1]", "has a per-task file that can't be read: "),
+        (b" " * (2 << 20), f"names {row.lab.relative(file)}, "),
+    ):
+        file.write_bytes(data)
+        (remark,) = row_at(results(row), 3).remarks
+        assert remark.message.startswith(begin + why)
+        assert remark.message.endswith("; it is no reference.")
+        assert ".;" not in remark.message
+
+
 def test_two_different_h0s_without_an_agreed_one_are_no_reference() -> None:
     h0s = [candidate("x", 0, path="x"), candidate("y", 0, path="y", sha="b" * 40)]
     assert reference_of(candidate("row", 3, path="z"), h0s, None).h0 is None
