@@ -95,7 +95,7 @@ def _contributions(workspace: Workspace) -> Iterable[Finding]:
             for said in checked.report.findings if refused or checked.path in waiting else ():
                 message = f"{said.message} {said.hint}".strip()
                 yield Finding(said.code, said.severity if refused else "warning", said.file, said.line, message)
-    for path in misplaced.misplaced(lab, [one for dataset in found.values() for one in dataset.checked]):
+    for path in misplaced.misplaced(lab, found.values()):
         yield Finding("SUB-010", "error", path, None, misplaced.WHY)
 
 

@@ -19,6 +19,7 @@ from benchpipe.contributions.strict_json import Number, decode, parse
 from benchpipe.errors import UsageError
 from benchpipe.files import write_bytes
 from benchpipe.lab import Lab
+from benchpipe.registry.quoting import short
 from benchpipe.registry.records import Problem
 from benchpipe.registry.source import Source
 
@@ -109,10 +110,26 @@ def parse_decisions(data: bytes | None, name: str) -> Decisions:
     except msgspec.ValidationError as error:
         raise UsageError(f"{name}: {error}. See docs/contributing.md, Maintainers") from None
     for key, one in decided.submissions.items():
+        for day in _days(one):
+            if not _is_day(day):
+                raise UsageError(f"{name}: {short(day)} in the decisions on {key} is no day; write it as 2026-11-20")
         for text in _texts(one):
             if without_contacts(text) != text:
                 raise UsageError(f"{name}: a text on {key} is public and holds an address or a messenger id; leave it out")
     return decided
+
+
+def _days(decided: Decided) -> Iterator[str]:
+    yield from (one.asked for one in (decided.questions, decided.trajectories) if one)
+    yield from (one.at for one in (decided.withdrawn, *decided.corrections) if one)
+
+
+def _is_day(text: str) -> bool:
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _texts(decided: Decided) -> Iterator[str]:
@@ -222,6 +239,13 @@ def request_trajectories(entry: dict[str, Any], before: Decided, *, day: str, re
     if before.trajectories and not before.trajectories.answered:
         raise UsageError(f"trajectories were asked for on {before.trajectories.asked}")
     entry["trajectories"] = {"asked": day, "reason": public_reason(reason)}
+
+
+def writes(entry: dict[str, Any], before: Decided, *, old: str, new: str) -> None:
+    """The platform is about to write a submission whose sha256 is `old`: what it has written stays its own till then."""
+    if old in before.own:
+        entry["written"] = old
+    entry["writing"] = new
 
 
 def wrote(entry: dict[str, Any], before: Decided) -> None:

@@ -1,27 +1,30 @@
 """JSON below contrib/results/ that is no submission's: a submission in the wrong place would be dropped without a word (14)."""
 
 import contextlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 
 from benchpipe.contributions.checking import Checked
 from benchpipe.contributions.file_rules import field, runs_of
 from benchpipe.contributions.reading import Reader
+from benchpipe.contributions.store import Dataset
 from benchpipe.contributions.strict_json import Refused, decode, parse
 from benchpipe.lab import Lab
 
 WHY = "is no submission's, and none can lie here: a submission is contrib/results/<dataset>/<method>/<variant>.json. Move it"
 
 
-def misplaced(lab: Lab, checked: Iterable[Checked]) -> Iterator[str]:
+def misplaced(lab: Lab, datasets: Collection[Dataset]) -> Iterator[str]:
     """Lab-relative paths of .json files that are no submission and that no submission names.
 
-    What lies beside a submission that can't be read may be its own, and is left alone until it can.
+    What lies beside a submission that can't be read may be its own, and is left alone until it can; so is everything of a
+    dataset whose decisions can't be read, since its submissions aren't known.
     """
-    submissions = {one.path: one for one in checked}
+    submissions = {one.path: one for dataset in datasets for one in dataset.checked}
+    unknown = {dataset.id for dataset in datasets if dataset.problem}
     named = {name for one in submissions.values() for name in _named(lab, one)}
     for file in sorted(lab.contrib_results.rglob("*.json")):
         name = lab.relative(file)
-        if name in submissions or name in named or file.name.startswith("."):
+        if name in submissions or name in named or file.name.startswith(".") or name.split("/")[2] in unknown:
             continue
         owner = submissions.get("/".join(name.split("/")[:5]) + ".json")
         if owner is None or owner.doc is not None:

@@ -143,6 +143,12 @@ def test_a_lab_that_cannot_be_written_is_checked_all_the_same(lab: Lab) -> None:
     [
         ("submissions: [", 1, ":1: error decisions-file: is not YAML: "),
         ("submissions:\n  skill-search/rules: no", 1, ":2: error decisions-file: `skill-search/rules` is yes/no, but has to be"),
+        (
+            "submissions: {skill-search/rules: {trajectories: {asked: 2026-11-20 10:00:00, reason: x}}}",
+            1,
+            ": error decisions-file: 2026-11-20T10:00:00 in the decisions on skill-search/rules is no day",
+        ),
+        ("submissions: {skill-search/rules: {withdrawn: {at: today, reason: x}}}", 1, ": error decisions-file: today in the "),
         ("submissions: {skill-search/rules: {unverified: 3}}", 1, ": error decisions-file: Expected `bool`, got `int`"),
         ("submissions:\n  skill-search/rules:\n    withdrwan: {at: 2026-11-20, reason: x}", 0, ":3: warning decisions-key: "),
         ("submissions: {skill-search/rules: {questions: {askd: 2026-11-20, asked: 2026-11-20, text: x}}}", 0, ""),

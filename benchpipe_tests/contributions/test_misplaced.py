@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 from benchpipe.contributions.misplaced import misplaced
-from benchpipe_tests.contributions.conftest import Contribution
+from benchpipe.contributions.store import check_dataset
+from benchpipe_tests.contributions.conftest import TODAY, Contribution
 
 
 def found(contribution: Contribution) -> list[str]:
-    file = contribution.file
-    return list(misplaced(contribution.lab, [contribution.check()] if file.is_file() else []))
+    lab = contribution.lab
+    return list(misplaced(lab, [check_dataset(lab, "deskwork", contribution.benchmarks(), today=TODAY)]))
 
 
 def test_everything_that_a_submission_names_is_its_own(honest: Contribution) -> None:
@@ -42,6 +43,11 @@ def test_files_without_their_submission_are_named_and_those_of_a_broken_one_are_
     assert found(honest) == []
     honest.file.unlink()
     assert len(found(honest)) == len(list(Path(honest.lab.contrib_results).rglob("*.json"))) > 0
+
+
+def test_nothing_is_misplaced_where_the_decisions_can_not_be_read(honest: Contribution) -> None:
+    (honest.lab.state_contrib / "deskwork.yml").write_text("submissions: [")
+    assert found(honest) == []
 
 
 def test_the_check_of_a_lab_says_it(honest: Contribution) -> None:

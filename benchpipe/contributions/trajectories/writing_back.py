@@ -55,9 +55,10 @@ def without_blocks(data: bytes) -> bytes:
 def write(lab: Lab, path: str, new: bytes) -> None:
     """Write what was `entered` into the submission at a lab-relative path, and note its hash. Doing it again changes nothing."""
     dataset, key = _key(path)
-    state, digest = lab.state_contrib / f"{dataset}.yml", sha256(new)
-    decisions.change(state, key, lambda entry, _: entry.update(writing=digest))
-    write_bytes(lab.root / path, new)
+    state, file = lab.state_contrib / f"{dataset}.yml", lab.root / path
+    old, digest = sha256(file.read_bytes()), sha256(new)
+    decisions.change(state, key, lambda entry, before: decisions.writes(entry, before, old=old, new=digest))
+    write_bytes(file, new)
     decisions.change(state, key, decisions.wrote)
 
 
