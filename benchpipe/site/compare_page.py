@@ -96,6 +96,6 @@ def _row(data: BenchmarkData, run: RunData, mode: str, found: Paired) -> PairRow
         only_a=found.only_a,
         only_b=found.only_b,
         neither=found.neither,
-        p="" if found.p is None else f"{found.p:.3f}" if found.p >= 0.001 else "< 0.001",
+        p="—" if found.p is None else f"{found.p:.3f}" if found.p >= 0.001 else "< 0.001",
         p_value="" if found.p is None else f"{found.p:.9f}",
     )

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
+from benchpipe.usage.compare import mcnemar
 from benchpipe_tests.browser.kitchen import DEFAULT, PAGES, SECOND, THIRD, build, watched
 from benchpipe_tests.browser.log_site import served
 from benchpipe_tests.site.labs import make_lab, write
@@ -220,6 +221,14 @@ def test_two_runs_side_by_side_disagreements_first(page: Any) -> None:
     page.select_option("select[name=b]", THIRD)
     page.wait_for_selector("#pair-result h2:has-text('high')")
     assert f"b={THIRD}" in query(page)
+
+
+def test_the_scripts_p_is_that_of_the_statistics_library_however_many_tasks_there_are(page: Any) -> None:
+    page.goto(PAGES["compare"])
+    pairs = [(1, 0), (3, 9), (40, 60), (600, 600), (900, 1100), (0, 2000)]
+    script = "pairs => import('/static/compare.js').then(all => pairs.map(([a, b]) => all.mcnemar(a, b)))"
+    for (a, b), p in zip(pairs, page.evaluate(script, pairs), strict=True):
+        assert p == pytest.approx(mcnemar(a, b), rel=1e-6), (a, b)
 
 
 def test_the_pair_in_the_page_is_the_pair_of_the_table(page: Any) -> None:

@@ -40,10 +40,10 @@ async function trialsOf(href) {
 export function mcnemar(a, b) {
   const n = a + b;
   if (!n) return null;
-  let [tail, term] = [0, Math.pow(0.5, n)];
+  let [tail, log] = [0, -n * Math.LN2]; // logarithms: 0.5 to the power of a thousand is no number any more
   for (let k = 0; k <= Math.min(a, b); k++) {
-    tail += term;
-    term = (term * (n - k)) / (k + 1);
+    tail += Math.exp(log);
+    log += Math.log((n - k) / (k + 1));
   }
   return Math.min(1, 2 * tail);
 }
@@ -91,7 +91,7 @@ function summary(rows, modes, names) {
     const mine = rows.filter((row) => row.a.mode === mode);
     const n = (name) => mine.filter((row) => row.kind === name).length;
     const p = mcnemar(n("only A"), n("only B"));
-    const cells = [mine.length, n("both"), n("only A"), n("only B"), n("neither"), p === null ? "" : p < 0.001 ? "< 0.001" : p.toFixed(3)];
+    const cells = [mine.length, n("both"), n("only A"), n("only B"), n("neither"), p === null ? "—" : p < 0.001 ? "< 0.001" : p.toFixed(3)];
     const costs = [total(mine, "a", "est"), total(mine, "b", "est"), total(mine, "a", "billed"), total(mine, "b", "billed")];
     return element("tr", [
       element("th", mode, { scope: "row" }),
