@@ -24,7 +24,8 @@ def records(record: MethodRecord, benchmark: Benchmark, pools: Mapping[str, Task
         run = evidence.runs[0]
         if len(run.scores.ids if run.scores else ()) != len(line.record["per_task"]):
             message = "an entry of per_task is neither a number nor an object with one."
-            yield at(CODES["DS-009"].finding(code="PTF-001", round=line.round, message=message, hint="Mend it."), record.curve_file)
+            said = CODES["DS-009"].finding(code="PTF-001", round=line.round, message=message, hint="Mend it.")
+            yield at(said, record.curve_file, line.number)
             continue
         for check in (task_set.findings, validity.findings, score.findings):
             for finding in check(evidence, run):
@@ -48,6 +49,7 @@ def _as_submission(line: Line, benchmark: Benchmark, pools: Mapping[str, TaskSet
         n_invalid=point["n_invalid"],
         n_harness_failed=point["n_harness_failed"],
         pool=point["pool"],
+        per_task="curve.jsonl",
     )
     study = config.get("study_ids")
     made = Config.model_construct(

@@ -401,6 +401,8 @@ MUTATIONS = [
     Mutation("reported by the method", "DS-009", "VAL-005", point(3, "measured_by_platform", False)),
     Mutation("training score", "DS-009", "VAL-006", point(3, "score_kind", "training")),
     Mutation("raised score", "DS-009", "SCO-001", point(3, "score", 0.9)),
+    Mutation("half a pass", "DS-009", "SCO-005", point(2, "per_task", "backwards_1", 0.5), also=frozenset({"DS-008"})),
+    Mutation("more than a pass", "DS-009", "SCO-002", point(2, "per_task", "backwards_1", 1.5), also=frozenset({"DS-008"})),
     # --- manifests
     Mutation("new version", "DS-010", "round 3 changes harness version 0.1.0 -> 0.3.0", version_change),
     Mutation("wider environment", "DS-010", "widens env_kinds by exec", wider),
