@@ -110,7 +110,7 @@ def logs_inputs(scene: Scene, benchmark: str, sources: list[tuple[str, int, int]
     folder = scene.lab.run_folder(benchmark)
     there = sorted(str(path.relative_to(folder)) for path in folder.glob(f"*/*/*/{LOG_FILE}"))
     hosts = {slot: scene.readings.get(host) for slot, host in waiting(scene.lab, benchmark).items()}
-    again = sorted((slot, reading.ok, reading.at) for slot, reading in hosts.items() if reading)
+    again = sorted((slot, reading.at) for slot, reading in hosts.items() if reading and reading.at)
     return digest(logs_sources(scene, benchmark) if sources is None else sources, there, again)
 
 

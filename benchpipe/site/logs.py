@@ -20,6 +20,7 @@ from benchpipe.site.data import BenchmarkData, RunData, Trial
 from benchpipe.site.jobs import Job, digest_of
 from benchpipe.site.log_page import Banner, LogContext, LogPage, log_page
 from benchpipe.site.log_tables import attempt_rows
+from benchpipe.site.money import Cost
 from benchpipe.site.render import Link, Renderer
 from benchpipe.transcripts.build import STAMP_FILE
 from benchpipe.transcripts.checks import log_checks
@@ -29,7 +30,7 @@ from benchpipe.transcripts.texts import plain
 from benchpipe.trials.view import SlotPage
 from benchpipe.usage.collect import load_costs
 from benchpipe.usage.costs import AttemptCosts
-from benchpipe.usage.records import Bill, Estimate, Tokens
+from benchpipe.usage.records import Tokens
 
 LARGE = 400_000
 """Bytes of a published log that gets chunks; a shorter one stands in its page as a whole."""
@@ -207,9 +208,10 @@ def _context(
     own = not page.previous and page.attempt.trial == record.trial
     place = f"{trial.benchmark}/{run.stored}/{trial.task}/{page.slot}/"
     path = addresses.log_page(trial.benchmark, trial.run, trial.task, page.slot)
-    estimates = {name: cost.estimate for name, cost in money.items()}
-    estimates |= {record.trial: trial.estimate} if record.trial else {}
-    cost = money.get(page.attempt.trial or "")
+    costs = {name: Cost(one.estimate, one.bill) for name, one in money.items()}
+    if record.trial and trial.state != "withdrawn":  # a withdrawn trial has money here and in no number of the site
+        costs[record.trial] = trial.cost
+    cost = costs.get(page.attempt.trial or "", Cost())
     slots = {
         other.attempt.trial or "": addresses.log_page(trial.benchmark, trial.run, trial.task, other.slot) for other in trial.pages
     }
@@ -233,9 +235,9 @@ def _context(
         raw=_raw(source, path),
         banners=tuple(_banners(trial, page, own, pages)),
         checks=tuple(log_checks(record, trial.mode, run.agent.harness_id)) if own and not source.public else (),
-        attempts=attempt_rows(record.attempts, estimates, page.attempt.trial, pages),
-        estimate=estimates.get(page.attempt.trial or "", Estimate()),
-        bill=trial.bill if own else cost.bill if cost else Bill(),
+        attempts=attempt_rows(record.attempts, {name: one.estimate for name, one in costs.items()}, page.attempt.trial, pages),
+        estimate=cost.estimate,
+        bill=cost.bill,
         tokens=page.attempt.tokens or Tokens(),
     )
 

@@ -17,9 +17,11 @@ MAX_TRIES: Final = 10
 
 
 class Unfinished(msgspec.Struct, frozen=True):
-    """One slot that failed or shows less than its host has."""
+    """One slot that failed or shows less than its host has. `tries` counts the host's answers since, not the builds."""
 
     host: str
+    answered: str | None = None
+    """When the host had answered, at the last try."""
     tries: int = 1
 
 
@@ -36,15 +38,19 @@ def waiting(lab: Lab, benchmark: str) -> dict[str, str]:
     return {slot: one.host for slot, one in load(lab, benchmark).items() if one.tries < MAX_TRIES}
 
 
-def remember(lab: Lab, benchmark: str, hosts: Mapping[str, str]) -> None:
-    """These slots (slot → host) are unfinished after a try, and no others."""
+def remember(lab: Lab, benchmark: str, hosts: Mapping[str, str], answered: Mapping[str, str | None]) -> None:
+    """These slots (slot → host) are unfinished after a try, and no others. `answered`: host → time of its newest answer."""
     before = load(lab, benchmark)
-    now = {
-        slot: Unfinished(host, before[slot].tries + 1 if slot in before and before[slot].host == host else 1)
-        for slot, host in hosts.items()
-    }
+    now = {slot: _tried(before.get(slot), host, answered.get(host)) for slot, host in hosts.items()}
     if now != before:
         write_bytes(lab.unfinished_logs(benchmark), json_bytes(msgspec.to_builtins(now)))
+
+
+def _tried(before: Unfinished | None, host: str, answered: str | None) -> Unfinished:
+    """Builds for the sake of other trials, while this one's host is silent, are no tries: else none would be left for it."""
+    if before is None or before.host != host:
+        return Unfinished(host, answered)
+    return before if before.answered == answered else Unfinished(host, answered, before.tries + 1)
 
 
 def forget(lab: Lab, benchmarks: Collection[str]) -> None:

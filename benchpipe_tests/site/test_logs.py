@@ -21,7 +21,10 @@ from benchpipe.site.logs import LARGE, published_log
 from benchpipe.transcripts.records import Step, load_log, log_bytes
 from benchpipe.transcripts.update import update_logs
 from benchpipe.trials.assemble import assemble
+from benchpipe.trials.collect import collect_states
 from benchpipe.trials.store import write_run_file
+from benchpipe.trials.view import view
+from benchpipe.usage.collect import collect_costs
 
 NOW = datetime(2026, 11, 30, 9, tzinfo=UTC)
 
@@ -153,3 +156,21 @@ def test_log_pages_of_a_withdrawn_mode_stay_in_the_local_build_and_say_so(collec
     stub = (tmp_path / f"public/runs/tabletop/{run}/stack_blocks/limited/index.html").read_text()
     assert "rerun pending: the camera was off" in stub
     assert "noindex" in stub
+
+
+def test_the_log_page_of_a_withdrawn_trial_still_says_what_it_cost(lab: Lab, tmp_path: Path) -> None:
+    run = "bench_literal-gpt6_luna-xhigh"
+    file = lab.state_runs / "tabletop.yml"
+    plan = yaml.safe_load(file.read_text())
+    plan["runs"][run]["withdrawn"] = {"limited": "rerun pending"}
+    file.write_text(yaml.safe_dump(plan))
+    registry = load_registry(lab)
+    files = collect_states(lab, registry, poll_hosts(lab, registry, now=NOW).readings, "tabletop", NOW).run_files
+    update_logs(lab, registry, files.values(), now=NOW.isoformat())
+    views = [view(one, files[one.run], registry.benchmarks["tabletop"].tasks) for one in registry.plans["tabletop"].shown()]
+    collect_costs(lab, registry, "tabletop", views, lambda digest: load_requests(lab, digest))
+    build_site(lab, registry, tmp_path / "site", public=False)
+    own, before = (
+        (tmp_path / f"site/runs/tabletop/{run}/stack_blocks/{slot}/index.html").read_text() for slot in ("limited", "limited-prev")
+    )
+    assert own.count("$0.0002") == before.count("$0.0002") > 1, "the card of the page, and both attempts in the table"

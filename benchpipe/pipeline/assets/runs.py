@@ -140,6 +140,7 @@ def trial_logs(context: dg.AssetExecutionContext, scene: SceneResource) -> dg.Ma
     look, benchmark = scene.scene(), context.partition_key
     with lock(look.lab.lock_file(f"logs-{benchmark}"), wait=True), open_pool(os.environ) as pool:
         sources = inputs.logs_sources(look, benchmark)
+        answered = {host: reading.at for host, reading in look.readings.items()}
         done = update_logs(
             look.lab,
             look.registry,
@@ -147,7 +148,7 @@ def trial_logs(context: dg.AssetExecutionContext, scene: SceneResource) -> dg.Ma
             now=scene.now().isoformat(),
             folder_of=RawCopies(look.lab, pool).folder,
         )
-        unfinished.remember(look.lab, benchmark, done.unfinished)
+        unfinished.remember(look.lab, benchmark, done.unfinished, answered)
         built_from = inputs.logs_inputs(look, benchmark, sources)
     return report.result(
         built_from,

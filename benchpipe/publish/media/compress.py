@@ -14,7 +14,7 @@ import msgspec
 
 from benchpipe.errors import UsageError
 from benchpipe.files import write_bytes, write_json
-from benchpipe.publish.media.export import MANIFEST, STALE
+from benchpipe.publish.media.export import CARD, MANIFEST, STALE
 from benchpipe.publish.media.strip import STRIP
 
 VIDEO = ".mp4"
@@ -80,7 +80,9 @@ def compress(
     part = source / benchmark if benchmark else source
     if not part.is_dir():
         raise UsageError(f"{part}: nothing was exported yet (benchpipe media export)")
-    files = [file for file in sorted(part.rglob("*")) if file.is_file() and file.name != MANIFEST and STALE not in file.parts]
+    files = [
+        file for file in sorted(part.rglob("*")) if file.is_file() and file.name not in (MANIFEST, CARD) and STALE not in file.parts
+    ]
     targets = {file: _target(file, source, out, images) for file in files}
     entries: dict[str, Entry] = {}
     failed: list[str] = []

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from benchpipe.errors import UsageError
-from benchpipe.files import file_sha256, link_or_copy, write_json
+from benchpipe.files import file_sha256, link_or_copy, write_bytes, write_json
 from benchpipe.lab import Lab
 from benchpipe.publish.published import published_logs, read_document, read_summary
 from benchpipe.publish.whitelist import media_names
@@ -79,7 +79,7 @@ def export(lab: Lab, out: Path, benchmark: str | None = None, *, dry_run: bool =
         entries.append({"path": path, "bytes": source.stat().st_size, "sha256": file_sha256(source), "type": mime})
     if not dry_run:
         if lab.media_card.is_file():
-            link_or_copy(lab.media_card, out / CARD)
+            write_bytes(out / CARD, lab.media_card.read_bytes())  # no link: people write into that file
             kept.add(out / CARD)
         _retire(out, out / benchmark if benchmark else out, kept)
     report = _report(written, entries, missing)
