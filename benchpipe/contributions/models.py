@@ -9,7 +9,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
-SUBMISSION_SCHEMAS = ("harnessgrad.submission.v1", "benchpipe.submission.v1")
 PER_TASK_SCHEMA = "benchpipe.per_task.v1"
 SELECTIONS = ("last", "fixed_in_advance", "nominated_by_method", "best_on_study", "best_on_reported", "unknown")
 

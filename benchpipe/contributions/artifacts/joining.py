@@ -1,12 +1,12 @@
-"""A submission and its directory of the dataset repository find each other: by the path that the submission names, else by what
-was measured (run, round, identity). A directory is never taken on its name alone.
+"""A submission that names no directory of the dataset repository finds its own by what was measured (run, round, identity).
+
+A directory is never taken on its name alone.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
-from benchpipe.contributions.artifacts.layout import ROOT, Method, folders, is_folder
+from benchpipe.contributions.artifacts.layout import ROOT, folders, is_folder
 from benchpipe.contributions.models import Run
 from benchpipe.contributions.reading import MAX_RECORD_BYTES, Reader
 from benchpipe.contributions.run_record import Record, identity_of, read_curve
@@ -47,16 +47,3 @@ def _curve(reader: Reader, file: Path) -> tuple[Record, ...]:
 def measured_in(curve: Iterable[Record]) -> set[Measurement]:
     """What a curve's records measured."""
     return {(str(point.get("run_id")), point["round"], str(identity_of(point, "harness_sha"))) for point in curve}
-
-
-def submissions_of(place: Method, curve: Iterable[Record], submissions: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Paths of the submissions (path → parsed file) that speak of a directory: they name it, or report what it measured."""
-    measured = measured_in(curve)
-    found = []
-    for path, doc in sorted(submissions.items()):
-        named = (doc.get("artifacts") or {}).get("dataset_path")
-        reported = {(str(run["run_id"]), run["round"], str(run["harness_sha"])) for run in doc["runs"]}
-        same = doc["dataset"] == place.benchmark and doc["method"]["name"] == place.method and reported <= measured
-        if named == place.name or (named is None and same):
-            found.append(path)
-    return found

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from pydantic import BaseModel
 
@@ -94,7 +93,7 @@ def _curve(place: Method, read: Read, found: list[Finding]) -> Iterator[Line]:
     rounds = [point["round"] for point in points]
     if data is not None and rounds[:1] != [0]:
         found.append(unusable(name, "has no record of round 0"))
-    if "B" not in {identity_of(point, "run_mode") for point in points} and rounds != list(range(len(rounds))):
+    if "B" not in [identity_of(point, "run_mode") for point in points] and rounds != list(range(len(rounds))):
         found.append(unusable(name, "leaves rounds out, which only a run of mode B may"))
     yield from usable
 
@@ -107,10 +106,3 @@ def unusable(name: str, fault: str, line: int | None = None) -> Finding:
 def at(finding: Finding, file: str, line: int | None = None) -> Finding:
     """A finding with its place."""
     return replace(finding, file=file, line=line)
-
-
-def field(record: Any, *names: str) -> Any:
-    """A value inside nested objects; None where it is absent."""
-    for name in names:
-        record = record.get(name) if isinstance(record, dict) else None
-    return record

@@ -195,6 +195,9 @@ HOSTILE: dict[str, Callable[[Tree], Any]] = {
     "names that are no text in a tree": lambda t: (t.harness(2) / os.fsdecode(b"\xff")).write_bytes(b"x"),
     "directories without end": deep,
     "a curve of one long line": lambda t: (t.method / "curve.jsonl").write_text("[" * 200_000),
+    "a mode that is a list": lambda t: t.point(
+        2, lambda point: (point.update(n_invalid=[]), point["identity"].update(run_mode=[]))
+    ),
     "a link instead of a manifest": lambda t: (t.family_file.unlink(), t.family_file.symlink_to("/etc/passwd")),
     "a link instead of a tree": lambda t: (shutil.rmtree(t.harness(2)), t.harness(2).symlink_to("/etc")),
     "a link instead of a patch": lambda t: (t.patch(2).unlink(), t.patch(2).symlink_to("/etc/passwd")),

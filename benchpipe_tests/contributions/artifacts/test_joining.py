@@ -1,12 +1,8 @@
-"""A submission and its dataset directory find each other, and State and Config are checked from what lies there."""
+"""A submission finds its dataset directory, and State and Config are checked from what lies there."""
 
-import json
 import shutil
 from datetime import date
 
-from benchpipe.contributions.artifacts.joining import submissions_of
-from benchpipe.contributions.artifacts.layout import scope_of
-from benchpipe.contributions.artifacts.records import gather
 from benchpipe.contributions.rows import results_of
 from benchpipe.contributions.store import check_dataset
 from benchpipe_tests.contributions.artifacts.conftest import Grow
@@ -56,17 +52,3 @@ def test_the_row_names_and_links_its_data(contribute: Contribute) -> None:
     assert {row.dataset_path for row in results.verified} == {path}
     link = f"https://huggingface.co/datasets/some-lab/experiments/tree/{'a' * 40}/{path}"
     assert {row.dataset_link for row in results.verified} == {link}
-
-
-def test_a_directory_finds_its_submissions(contribute: Contribute, grow: Grow) -> None:
-    honest, tree = contribute(), grow()
-    place = scope_of(tree.method).methods()[0]
-    record, _ = gather(place)
-    curve = [line.record for line in record.lines]
-    doc = honest.doc
-    named = {**doc, "artifacts": {"dataset_path": place.name}}
-    silent = {key: value for key, value in doc.items() if key != "artifacts"}
-    stranger = json.loads(json.dumps(silent))
-    stranger["runs"][0]["run_id"] = "other"
-    submissions = {"c.json": named, "a.json": silent, "b.json": doc, "d.json": stranger}
-    assert submissions_of(place, curve, submissions) == ["a.json", "c.json"]
