@@ -153,7 +153,7 @@ def _tell_build(what: str, assets: Iterable[str], step: Step) -> None:
 
 
 def _tell_problems(registry: Registry) -> None:
-    for problem in registry.problems:
+    for problem in registry.faults:
         click.echo(f"skipped: {problem.place}: {problem.message}", err=True)
 
 

@@ -39,10 +39,10 @@ class Checked(msgspec.Struct, frozen=True):
 
 
 def examine(lab: Lab, registry: Registry, pool: Pool) -> Iterator[Checked]:
-    """Every line: the registry's problems, then each host in file order (all are asked at once), then charges."""
-    for problem in registry.problems:
+    """Every line: the registry's faults, then each host in file order (all are asked at once), then charges."""
+    for problem in registry.faults:
         yield Checked(str(problem.place), "file", False, problem.message, "correct the file; `benchpipe check` shows all rules")
-    if not registry.problems:
+    if not registry.faults:
         yield Checked(
             "registry", "files", True, f"{len(registry.agents)} runs, {len(registry.plans)} plans, {len(registry.prices)} prices"
         )

@@ -39,7 +39,7 @@ def register(instance: dg.DagsterInstance, lab: Lab, registry: Registry) -> None
     """Bring the instance's partition sets in line with the files. Called by sensors, registry assets and commands alike."""
     runs = instance.get_runs(dg.RunsFilter(statuses=IN_FLIGHT))
     busy = {run.tags["dagster/partition"] for run in runs if "dagster/partition" in run.tags}
-    readable = lab.state_runs.is_dir() and lab.benchmarks.is_dir() and not registry.problems
+    readable = lab.state_runs.is_dir() and lab.benchmarks.is_dir() and not registry.faults
     for name, keys in wanted(lab, registry).items():
         add, delete = changes(keys, instance.get_dynamic_partitions(name), busy, readable=readable)
         if add:

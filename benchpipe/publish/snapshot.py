@@ -169,10 +169,10 @@ def _published_before(lab: Lab, registry: Registry) -> Summary:
         if (lab.published / SUMMARY).exists():
             raise UsageError(f"{lab.relative(lab.published / SUMMARY)} can't be read: git restore it, then publish again")
         return Summary()
-    broken = {problem.place.file for problem in registry.problems}
+    broken = {problem.place.file for problem in registry.faults}
     for line in summary.runs:
         plan = registry.plans.get(line.benchmark)
-        if plan and line.run not in plan.runs and plan.place.file in broken:
+        if plan and registry.aliases.get(line.run, line.run) not in plan.runs and plan.place.file in broken:
             raise UsageError(f"{plan.place.file} has errors and {line.run} is published: mend it first (benchpipe check)")
     return summary
 

@@ -69,7 +69,8 @@ class Fields:
         missing = frozenset(self.asked - self.data.keys())
         for key in self.data.keys() - self.asked if missing else ():
             if meant := _resembling(key, missing):
-                self.problem(key, f"`{short(key)}` is read by nobody: did you mean `{meant}`?", f"{self.kind}-key")
+                message = f"`{short(key)}` is read by nobody: did you mean `{meant}`?"
+                self.problems.append(Problem(self.place(key), message, f"{self.kind}-key", slip=True))
         for part in self.below:
             part.misspelt()
 

@@ -39,6 +39,8 @@ class Problem(msgspec.Struct, frozen=True, order=True):
     """What is wrong and the fix, as the rest of a sentence that begins with the place."""
     rule: str = "registry-file"
     """Id of the rule of `checks` that it breaks."""
+    slip: bool = False
+    """A key that nobody reads and that looks misspelt: everything else was read as it stands."""
 
 
 class Agent(msgspec.Struct, frozen=True, kw_only=True):
@@ -322,6 +324,11 @@ class Registry(msgspec.Struct, frozen=True, kw_only=True):
     unpriced: Mapping[str, str | None] = {}
     """Price key → `id` of entries whose numbers can't be read (their fault is in `problems`)."""
     problems: tuple[Problem, ...] = ()
+
+    @property
+    def faults(self) -> tuple[Problem, ...]:
+        """The problems that left something out."""
+        return tuple(problem for problem in self.problems if not problem.slip)
 
     def bench_runs(self, *, benchmarks: set[str] | None = None, runs: set[str] | None = None) -> list[BenchRun]:
         """Non-hidden bench-runs over all plans in file order, narrowed by benchmark and run ids."""

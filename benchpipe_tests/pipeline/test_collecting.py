@@ -109,6 +109,8 @@ def test_a_new_file_of_runs_becomes_a_partition_a_page_and_a_tab_of_all_others(c
 
 def test_a_removed_benchmark_leaves_the_partitions_but_not_while_a_folder_cannot_be_read(collected: Lab) -> None:
     (collected.benchmarks / "gone.yml").write_text("name: Gone\ntasks: [a]\n")
+    plan = collected.state_runs / "tabletop.yml"
+    plan.write_text(plan.read_text().replace("    batch:", "    note: of our own, like a slip of `notes`\n    batch:", 1))
     with open_instance(collected) as instance:
         cycle(instance, collected)
         assert "gone" in instance.get_dynamic_partitions("benchmarks")

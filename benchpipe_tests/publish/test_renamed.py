@@ -59,3 +59,22 @@ def test_publishing_with_its_data_moves_it_to_its_new_id(renamed: Lab) -> None:
     assert summary is not None
     assert [line.run for line in summary.runs] == [NEW]
     assert {log.run for log in published_logs(renamed)} == {NEW}
+
+
+@pytest.mark.parametrize("line", ["note: ours", "stopped: 3"], ids=["a note like a slip", "a fault"])
+def test_publishing_is_refused_for_no_run_that_is_there_under_its_new_id(renamed: Lab, line: str) -> None:
+    plan = renamed.state_runs / f"{BENCHMARK}.yml"
+    plan.write_text(plan.read_text().replace(f"  {NEW}:\n", f"  {NEW}:\n    {line}\n"))
+    assert load_registry(renamed).problems
+    assert not publish(renamed, load_registry(renamed), now=NOW).switched_in
+
+
+def test_a_note_that_looks_like_a_slip_keeps_no_removed_run_published(renamed: Lab) -> None:
+    plan = renamed.state_runs / f"{BENCHMARK}.yml"
+    said = yaml.safe_load(plan.read_text())
+    del said["runs"][NEW]
+    next(iter(said["runs"].values()))["note"] = "ours"
+    plan.write_text(yaml.safe_dump(said))
+    (problem,) = load_registry(renamed).problems
+    assert (problem.rule, problem.slip, load_registry(renamed).faults) == ("plan-key", True, ())
+    assert publish(renamed, load_registry(renamed), now=NOW).switched_in
