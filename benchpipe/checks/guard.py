@@ -29,6 +29,8 @@ TITLES = {
 _RUN_DATA = re.compile(r"data/runs/.|docs/assets/[^/]+/runs/.")
 _DEMO = re.compile(r"docs/assets/[^/]+/demos/[^/]+")
 _RUN_RECORD = re.compile(r".+\.jsonl|(?:.+/)?run_meta[^/]*\.json")
+_BESIDES = {".gitattributes", ".gitignore", ".gitkeep", "README.md"}
+"""What may lie beside submissions in any folder."""
 _VIDEOS = {".mp4", ".webm", ".mov", ".mkv", ".avi"}
 
 
@@ -72,7 +74,7 @@ def findings_of(files: Iterable[Tracked]) -> Iterator[Finding]:
 
 def _too_much(file: Tracked, suffix: str) -> str:
     """Why a file is none that a submission may bring; empty if it is one."""
-    if suffix not in (".json", ".jsonl"):
+    if suffix not in (".json", ".jsonl") and PurePosixPath(file.path).name not in _BESIDES:
         return "submissions are JSON; archives are linked or go to the dataset"
     limit = MAX_RECORD_BYTES if _RUN_RECORD.fullmatch(file.path) else MAX_RESULT_BYTES
     return f"{file.size:,} bytes are more than {limit:,}; large files are linked" if file.size > limit else ""

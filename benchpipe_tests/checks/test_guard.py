@@ -63,6 +63,8 @@ def test_ordinary_files_and_demos_are_fine(repository: Path) -> None:
         "docs/assets/b/demos/t.mp4",
         "data/published_runs/b/r.json",
         "docs/screenshots/a.png",
+        "contrib/results/.gitkeep",
+        "contrib/results/b/README.md",
         "contrib/results/b/m/v.json",
         "contrib/results/b/m/v/curve.jsonl",
         "contrib/Experiments/b/a/f/m/tasks/round-0.tar.gz",
@@ -74,7 +76,13 @@ def test_ordinary_files_and_demos_are_fine(repository: Path) -> None:
 
 
 def test_contributed_files_are_small() -> None:
-    limits = {"v.json": 1 << 20, "v/per_task.json": 1 << 20, "v/run_meta.json": 32 << 20, "v/curve.jsonl": 32 << 20}
+    limits = {
+        "v.json": 1 << 20,
+        "v/per_task.json": 1 << 20,
+        "v/run_meta.json": 32 << 20,
+        "v/curve.jsonl": 32 << 20,
+        "README.md": 1 << 20,
+    }
     for name, limit in limits.items():
         path = f"contrib/results/my-bench/my-method/{name}"
         assert list(findings_of([Tracked(path, limit)])) == []
