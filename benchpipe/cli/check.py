@@ -79,6 +79,7 @@ def _contributions(workspace: Workspace) -> Iterable[Finding]:
     """
     from benchpipe.contributions import misplaced
     from benchpipe.contributions.decisions import faults_of
+    from benchpipe.contributions.report import once
     from benchpipe.contributions.rows import results_of
     from benchpipe.contributions.store import check_dataset, datasets
 
@@ -92,7 +93,7 @@ def _contributions(workspace: Workspace) -> Iterable[Finding]:
         waiting = {one.path for one in results_of(dataset).open}
         for checked in dataset.checked:
             refused = checked.report.verdict == "refused"
-            for said in checked.report.findings if refused or checked.path in waiting else ():
+            for said in once(checked.report.findings) if refused or checked.path in waiting else ():
                 message = f"{said.message} {said.hint}".strip()
                 yield Finding(said.code, said.severity if refused else "warning", said.file, said.line, message)
     for path in misplaced.misplaced(lab, found.values()):

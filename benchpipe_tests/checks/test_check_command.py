@@ -122,6 +122,14 @@ def test_without_a_lab_or_with_an_empty_one_there_is_nothing_to_check(tmp_path: 
     assert "holds no run and no benchmark yet" in empty.stderr
 
 
+def test_what_is_true_of_every_run_of_a_submission_is_said_once(lab: Lab) -> None:
+    file = lab.contrib_results / "deskwork/first-come/rules.json"
+    file.write_text(file.read_text().replace('"x_publish_unverified": true', '"x_publish_unverified": false'))
+    said = [line for line in benchpipe("--lab", lab.root, "check").stdout.splitlines() if "first-come/rules.json" in line]
+    assert any("CFG-010" in line for line in said)
+    assert len(said) == len(set(said))
+
+
 def test_a_lab_that_cannot_be_written_is_checked_all_the_same(lab: Lab) -> None:
     """What checks remember, and their site, only save time: nothing has to be written to find the same."""
     root = lab.root
