@@ -28,7 +28,7 @@ OWN = (
     (
         "local-host",
         "private host",
-        rb"(?i)(?:(?:://|@)(?!WELL_KNOWN)(?:[\w-]+\.)+(?:local|internal|lan)(?![\w-]|\.\w)"
+        rb"(?i)(?:(?::(?:\\?/){2}|@)(?!WELL_KNOWN)(?:[\w-]+\.)+(?:local|internal|lan)(?![\w-]|\.\w)"
         rb"|(?<![\w.-])(?!WELL_KNOWN)(?:[\w-]+\.)+(?:local|internal|lan)(?=:\d))".replace(b"WELL_KNOWN", _WELL_KNOWN),
     ),
     (

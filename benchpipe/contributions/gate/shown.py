@@ -62,12 +62,12 @@ def _state(evidence: Evidence, run: RunEvidence) -> str:
     elif run.tree:
         parts.append(f"{run.tree.path} hashes to {run.tree.match.computed}, not {run.run.harness_sha}")
     if run.record.platform_sha:
-        parts.append(f"{_records(run)} names platform {short(run.record.platform_sha)}")
+        parts.append(f"platform {short(run.record.platform_sha)} in {_records(run)}")
     if evidence.platform_at_commit:
         parts.append(
             f"the platform at commit {short(evidence.submission.platform.commit)} has {short(evidence.platform_at_commit)}"
         )
-    return "; ".join(parts) or f"{_records(run)} names no platform"
+    return "; ".join(parts) or f"no platform in {_records(run)}"
 
 
 def _rounds(run: RunEvidence) -> str:

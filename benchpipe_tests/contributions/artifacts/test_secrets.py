@@ -13,6 +13,7 @@ SECRETS = {
     "tel. +1 (555) " + "123-4567": "phone",
     "ssh ada@gpu7." + "lan": "local-host",
     "http://models." + "internal/v1": "local-host",
+    '{"endpoint": "http:\\/\\/models.' + 'internal\\/v1"}': "local-host",
     "gpu7." + "local:8000": "local-host",
 }
 CODE = """
