@@ -21,6 +21,7 @@ from benchpipe.registry.records import (
     BenchRun,
     Metric,
     PerFamily,
+    Place,
     Plan,
     Remark,
     Verdict,
@@ -39,12 +40,13 @@ def load_plans(source: Source, agents: Mapping[str, Agent]) -> dict[str, Plan]:
     plans = {}
     for benchmark in sorted({stem_of(path.name) for path in paths}):
         main, extra = (source.optional(source.lab.state_runs / f"{benchmark}{end}", "plan") for end in (".yml", LOCAL))
-        plans[benchmark] = _plan(benchmark, main, extra, agents)
+        of = main if any(path.name == f"{benchmark}.yml" for path in paths) else extra
+        plans[benchmark] = _plan(benchmark, main, extra, agents, of.place())
     return plans
 
 
-def _plan(benchmark: str, main: Fields, extra: Fields, agents: Mapping[str, Agent]) -> Plan:
-    """`main` is the committed file, `extra` the local overlay; either may be empty."""
+def _plan(benchmark: str, main: Fields, extra: Fields, agents: Mapping[str, Agent], place: Place) -> Plan:
+    """`main` is the committed file, `extra` the local overlay; either may be empty, or not there. `place`: of the one that is."""
     wide = _wide(main, BenchRun(benchmark=benchmark, run="", place=main.place(), batch=""))
     runs = _bench_runs(main, wide, agents)
     committed = _specs(main)
@@ -56,7 +58,7 @@ def _plan(benchmark: str, main: Fields, extra: Fields, agents: Mapping[str, Agen
     default = asked if asked in shown else next(iter(shown), None)
     return Plan(
         benchmark=benchmark,
-        place=(main if main.data or not extra.data else extra).place(),
+        place=place,
         default=default,
         runs={run: runs[run] for run in sorted(runs, key=lambda run: run != default)},
         raw=main.data,

@@ -40,6 +40,8 @@ def keep_at_home(lab: Lab) -> None:
     mine = f"  {MINE}: {{batch: mine, tasks: [{{task}}], others: my own try, withdrawn: {{unlimited: mine}}}}\n"
     for benchmark, task in (("kitchen", "task_001"), ("garden", "rake_leaves"), ("cellar", "count_bottles")):
         write(lab.state_runs / f"{benchmark}.local.yml", "runs:\n" + mine.replace("{task}", task))
+    for benchmark, begun in (("attic", ""), ("loft", "runs: [")):
+        write(lab.state_runs / f"{benchmark}.local.yml", begun)
 
 
 def test_the_public_site_is_the_same_to_the_byte_with_and_without_what_is_kept_out_of_git(kitchen: Lab, tmp_path: Path) -> None:
