@@ -90,10 +90,13 @@ def link_or_copy(source: Path, target: Path) -> bool:
         beside = target.with_name(f".{target.name}.new")
         beside.unlink(missing_ok=True)
         try:
-            os.link(source, beside)
-        except OSError:
-            shutil.copy2(source, beside)
-        os.replace(beside, target)
+            try:
+                os.link(source, beside)
+            except OSError:
+                shutil.copy2(source, beside)
+            os.replace(beside, target)
+        finally:
+            beside.unlink(missing_ok=True)
     return True
 
 

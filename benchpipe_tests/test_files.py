@@ -95,3 +95,4 @@ def test_where_no_link_can_be_made_a_copy_is(small_disk: Path, tmp_path: Path) -
     with pytest.raises(UsageError, match="No space left on device"):
         files.link_or_copy(source, target)
     assert target.read_bytes() == b"one"
+    assert [file.name for file in target.parent.iterdir()] == ["log.json"]
