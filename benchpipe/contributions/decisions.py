@@ -156,12 +156,12 @@ def faults_of(lab: Lab, dataset: str) -> list[Problem]:
     for _, owner in methods.entries(rule) if methods else ():
         owner.read_elsewhere(*MethodOwner.__struct_fields__)
     source.misspelt()
-    if not source.problems:
+    if all(problem.slip for problem in source.problems):
         try:
             parse_decisions(file.read_bytes() if file.is_file() else None, "")
         except UsageError as error:
             source.problem(source.place(file), rule, str(error).removeprefix(": "))
-    return sorted(source.problems)
+    return sorted(source.problems, key=lambda problem: problem.place.line or 0)
 
 
 def _with_text_dates(value: Any) -> Any:

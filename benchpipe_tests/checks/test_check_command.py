@@ -172,6 +172,14 @@ def test_decisions_that_cannot_be_read_or_have_a_slip_are_said(decisions: str, c
     assert [line.startswith(f"state/contrib/deskwork.yml{finding}") for line in said] == [True] * bool(finding)
 
 
+def test_a_slip_in_decisions_hides_no_fault_of_the_same_file(lab: Lab) -> None:
+    lab.state_contrib.mkdir(parents=True, exist_ok=True)
+    slip, fault = "withdrwan: {at: 2026-11-20, reason: x}", "unverified: 3"
+    (lab.state_contrib / "deskwork.yml").write_text(f"submissions: {{skill-search/rules: {{{slip}, {fault}}}}}")
+    said = [line for line in benchpipe("--lab", lab.root, "check").stdout.splitlines() if "decisions-" in line]
+    assert [line.split(": ")[1] for line in said] == ["error decisions-file", "warning decisions-key"]
+
+
 def test_guard_prints_what_git_holds_and_at_most_fifty(made: Make) -> None:
     root = made()
     assert benchpipe("--lab", root, "guard").stdout == "guard: 0 files that git must not hold\n"
