@@ -43,11 +43,10 @@ def command(ctx: click.Context, strict: bool, quiet: bool, as_json: bool) -> int
     with progress("check") as step:
         for number, (name, part) in enumerate(PARTS):
             step(number, len(PARTS), name)
-            found = list(part(workspace))
-            findings += found
-            for finding in found if not as_json else ():
-                if finding.severity == "error" or strict or not quiet:
-                    click.echo(str(finding))
+            findings += part(workspace)
+    for finding in findings if not as_json else ():
+        if finding.severity == "error" or strict or not quiet:
+            click.echo(str(finding))
     errors = sum(finding.severity == "error" for finding in findings)
     warnings = len(findings) - errors
     failed = bool(errors or (strict and warnings))
