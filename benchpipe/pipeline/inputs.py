@@ -8,6 +8,7 @@ done that was not done. Inputs that people write count by what they say; files o
 import hashlib
 import os
 from collections.abc import Callable, Iterable
+from glob import glob
 from pathlib import Path
 from typing import Any
 
@@ -107,8 +108,7 @@ def logs_inputs(scene: Scene, benchmark: str, sources: list[tuple[str, int, int]
 
     A page whose data somebody removed is made again, and one that failed or is a partial copy when its host has answered anew.
     """
-    folder = scene.lab.run_folder(benchmark)
-    there = sorted(str(path.relative_to(folder)) for path in folder.glob(f"*/*/*/{LOG_FILE}"))
+    there = sorted(glob(f"*/*/*/{LOG_FILE}", root_dir=scene.lab.run_folder(benchmark)))
     hosts = {slot: scene.readings.get(host) for slot, host in waiting(scene.lab, benchmark).items()}
     again = sorted((slot, reading.at) for slot, reading in hosts.items() if reading and reading.at)
     return digest(logs_sources(scene, benchmark) if sources is None else sources, there, again)
