@@ -60,4 +60,6 @@ def killed_early(lab: Lab, clock: int, seconds: float, log: Path) -> bool:
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
+    for left in (f"faketime_shm_{process.pid}", f"sem.faketime_sem_{process.pid}"):
+        Path("/dev/shm", left).unlink(missing_ok=True)  # a later process with this number would fail over it
     return alive
