@@ -145,12 +145,18 @@ def test_a_run_whose_command_was_killed_is_ended_and_what_it_left_is_built(colle
 SLOT = "bench_scripted-scripted-default/stack_blocks/unlimited"
 
 
+def in_the_way(lab: Lab) -> Path:
+    """A file where the folder of a log page has to be; its place."""
+    slot = lab.run_folder("tabletop") / SLOT
+    shutil.rmtree(slot)
+    slot.write_text("in the way")
+    return slot
+
+
 def test_a_log_page_that_failed_or_lost_its_data_is_made_again_though_no_run_file_changes(collected: Lab) -> None:
-    slot = collected.run_folder("tabletop") / SLOT
     with open_instance(collected) as instance:
         settle(instance, collected)
-        shutil.rmtree(slot)
-        slot.write_text("in the way")
+        slot = in_the_way(collected)
         built = cycle(instance, collected).built["trial_logs[tabletop]"]
         assert (built["n_built"], "can't be written" in built["problems"]) == (0, True)
         assert not (collected.site / "runs/tabletop" / SLOT).exists()
@@ -163,11 +169,9 @@ def test_a_log_page_that_failed_or_lost_its_data_is_made_again_though_no_run_fil
 
 
 def test_while_watching_a_failed_log_page_is_tried_when_its_host_answers_anew_and_not_for_ever(collected: Lab) -> None:
-    slot = collected.run_folder("tabletop") / SLOT
     with open_instance(collected) as instance:
         settle(instance, collected)
-        shutil.rmtree(slot)
-        slot.write_text("in the way")
+        in_the_way(collected)
         watching = {"detail_every_s": 900}
         assert "trial_logs[tabletop]" in cycle(instance, collected, **watching).built
         assert cycle(instance, collected, **watching).built == {}
