@@ -1,5 +1,5 @@
 """Fixtures of the browser tests."""
 
-from benchpipe_tests.browser.kitchen import browser, kitchen, page
+from benchpipe_tests.browser.kitchen import kitchen, page
 
-__all__ = ["browser", "kitchen", "page"]
+__all__ = ["kitchen", "page"]

@@ -11,7 +11,7 @@ import pytest
 from benchpipe.lab import Lab
 from benchpipe.registry.load import load_registry
 from benchpipe.site.build import build_site
-from benchpipe_tests.browser.log_site import chromium, served
+from benchpipe_tests.browser.log_site import served
 from benchpipe_tests.site.labs import make_lab, write_logs
 
 NOW = datetime(2026, 11, 30, tzinfo=UTC)
@@ -49,12 +49,6 @@ def kitchen(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with served(build(lab)) as address:
         yield address + "/"
     shutil.rmtree(root)
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    with chromium() as running:
-        yield running
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ import re
 from datetime import date
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -217,24 +218,17 @@ def test_a_benchmark_without_submissions_has_its_page(honest: Contribution) -> N
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_pages_fit_a_phone_and_a_desk_without_scripts(scheme: str, honest: Contribution, tmp_path: Path) -> None:
-    playwright = pytest.importorskip("playwright.sync_api")
-    chromium = Path("/usr/bin/chromium")
-    if not chromium.exists():
-        pytest.skip("needs Debian's package chromium")
+def test_pages_fit_a_phone_and_a_desk_without_scripts(scheme: str, browser: Any, honest: Contribution, tmp_path: Path) -> None:
     honest.edit(lambda doc: doc["credit"].update(affiliation="University of " + "Very" * 30 + "Long"))
     for path, html in pages(honest).items():
         write_bytes(tmp_path / path, html.encode())
     for file in (REPOSITORY / "site_templates" / "static").glob("*.css"):
         write_bytes(tmp_path / "static" / file.name, file.read_bytes())
-    with playwright.sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=str(chromium), args=["--no-sandbox"])
-        for width in (390, 1400):
-            context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, java_script_enabled=True)
-            page = context.new_page()
-            for name in ("results", "results/deskwork", "results/deskwork/first-come/v1", "results/credits"):
-                page.goto((tmp_path / name / "index.html").as_uri())
-                assert page.evaluate("document.documentElement.scrollWidth") <= width, (name, width)
-                assert page.locator("h1").count() == 1
-            context.close()
-        browser.close()
+    for width in (390, 1400):
+        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, java_script_enabled=False)
+        page = context.new_page()
+        for name in ("results", "results/deskwork", "results/deskwork/first-come/v1", "results/credits"):
+            page.goto((tmp_path / name / "index.html").as_uri())
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, (name, width)
+            assert page.locator("h1").count() == 1
+        context.close()
